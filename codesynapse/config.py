@@ -50,8 +50,8 @@ class Settings:
     queue_size: int = 100
     worktrees: Literal["shared", "isolated"] = "shared"
     block_characters: int = 9_000
-    limits: Limits = Limits()
-    memory_route: RouteSettings = RouteSettings()
+    limits: Limits = field(default_factory=Limits)
+    memory_route: RouteSettings = field(default_factory=RouteSettings)
 
 
 _SIMPLE: dict[str, type | tuple[type, ...]] = {
@@ -84,7 +84,9 @@ def _read(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise Invalid(f"{path} is not valid TOML: {error}", "mend the line, or remove the file")
+        raise Invalid(
+            f"{path} is not valid TOML: {error}", "mend the line, or remove the file"
+        ) from error
 
 
 def _from_file(document: dict[str, Any]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ class Environment:
         return self._values.get("CODESYNAPSE_" + name) or None
 
     def flag(self, name: str, default: bool) -> bool:
-        """``CODESYNAPSE_<name>`` as a switch; anything that is neither on nor off is the default."""
+        """``CODESYNAPSE_<name>`` as a switch; what is neither on nor off is the default."""
         value = (self.get(name) or "").strip().lower()
         return True if value in _ON else False if value in _OFF else default
 

@@ -1,4 +1,4 @@
-"""The rows of the fact graph, and the values that reading and writing it pass around. No rules here.
+"""The rows of the fact graph, and the values that reading and writing pass around. No rules.
 
 What is stored is what was *said*: statements, each with its time, batch and source.  Entities,
 facts and validity intervals follow from the set of statements alone (``domain.folding``), so any

@@ -27,7 +27,7 @@ class ScopeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """One scope. ``owner`` is a session id, repository id or user; ``repo`` narrows a personal one."""
+    """``owner`` is a session id, repository id or user; ``repo`` narrows a personal scope."""
 
     kind: ScopeKind
     owner: str
@@ -53,7 +53,9 @@ class Scope:
         try:
             return cls(ScopeKind(kind), owner, repo if at else None)
         except ValueError:
-            raise Invalid(f"{key!r} is not a scope", "session:ID, repository:ID or personal:USER")
+            raise Invalid(
+                f"{key!r} is not a scope", "session:ID, repository:ID or personal:USER"
+            ) from None
 
     @classmethod
     def session(cls, session_id: str) -> Scope:
@@ -82,7 +84,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who asks. Every call of the service carries one; ``session`` is the client's own session id."""
+    """Who asks. Every call carries one; ``session`` is the client's own session id."""
 
     user: str
     role: Role = Role.OWNER

@@ -40,7 +40,7 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A registered session. ``id`` is ours and names the scope; ``client_session`` is the client's."""
+    """``id`` is ours and names the scope; ``client_session`` is the client's own."""
 
     id: str
     client: str
@@ -78,7 +78,7 @@ class JobState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One offload job. ``start`` and ``end`` are byte offsets in ``transcript`` where there is one."""
+    """One offload job. ``start`` and ``end`` are byte offsets in ``transcript``, if any."""
 
     id: str
     session_id: str

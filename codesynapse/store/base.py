@@ -144,7 +144,7 @@ class FactStore(Protocol):
         ...
 
     def sessions_facts(self, scope: Scope, origin: str) -> list[str]:
-        """Ids of facts of which some statement has this ``Source.origin`` (carry-over, promotion)."""
+        """Ids of facts of which some statement has this ``Source.origin``."""
         ...
 
     def delete_scope(self, scope: Scope) -> int:
@@ -167,7 +167,7 @@ class RepoStore(Protocol):
         """Insert or update by id."""
         ...
 
-    def list(self) -> list[Repository]:
+    def all(self) -> list[Repository]:
         """All, by name."""
         ...
 
@@ -191,7 +191,9 @@ class SessionStore(Protocol):
         """Replace the row with this id."""
         ...
 
-    def list(self, repo_id: str, user: str | None, page: Page) -> tuple[list[Session], str | None]:
+    def of_repo(
+        self, repo_id: str, user: str | None, page: Page
+    ) -> tuple[list[Session], str | None]:
         """Sessions of a repository, newest first."""
         ...
 
@@ -207,7 +209,7 @@ class SessionStore(Protocol):
         ...
 
     def advance(self, mark: Watermark, turn_ids: Iterable[str]) -> None:
-        """Move the watermark (never backwards) and remember these turns as extracted, atomically."""
+        """Move the watermark, never backwards, and remember these turns, atomically."""
         ...
 
     def extracted(self, turn_ids: Iterable[str]) -> set[str]:
@@ -230,7 +232,7 @@ class JobStore(Protocol):
         """One by id."""
         ...
 
-    def list(self, session_id: str | None = None, limit: int = 200) -> list[Job]:
+    def recent(self, session_id: str | None = None, limit: int = 200) -> list[Job]:
         """Newest first."""
         ...
 
@@ -261,7 +263,7 @@ class ReviewStore(Protocol):
         """Insert those whose id is new."""
         ...
 
-    def list(self, scope: Scope, limit: int = 200) -> list[ReviewItem]:
+    def waiting(self, scope: Scope, limit: int = 200) -> list[ReviewItem]:
         """What waits, oldest first."""
         ...
 
@@ -302,7 +304,7 @@ class AuditStore(Protocol):
         """Append one."""
         ...
 
-    def list(self, page: Page) -> tuple[list[AuditEntry], str | None]:
+    def recent(self, page: Page) -> tuple[list[AuditEntry], str | None]:
         """Newest first."""
         ...
 
