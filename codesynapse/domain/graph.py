@@ -36,7 +36,7 @@ class Order(NamedTuple):
 
     said_at: datetime
     batch_id: str
-    index: int
+    place: int  # within its batch
 
 
 @dataclass(frozen=True, slots=True)
