@@ -73,7 +73,7 @@ def parse(answer: str) -> Parsed:
         item = _item(raw, counts)
         if item is not None:
             items.append(item)
-    return Parsed(tuple(items), bool(items) or (bare_list and not seen), counts)
+    return Parsed(tuple(items), bool(items) or (bare_list and not seen and not counts), counts)
 
 
 _EMPTY_LIST = object()
