@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any
@@ -61,10 +61,16 @@ class FactView:
         """Whether it is true now, as far as anyone said."""
         return bool(self.intervals) and self.intervals[-1].end is None
 
-    @property
-    def key(self) -> str:
-        """Equal for facts that say the same, whatever their scope."""
-        return " ".join((name_key(self.subject), self.predicate, name_key(self.object)))
+    def key(self, user: str = "") -> str:
+        """Equal for facts that say the same, whatever their scope.
+
+        In a repository ``User`` goes by the writer's name: for ``user`` both are one.
+        """
+        own = name_key(user)
+        subject, object_ = (
+            "user" if key == own else key for key in map(name_key, (self.subject, self.object))
+        )
+        return "\x1f".join((subject, self.predicate, object_))
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -186,14 +192,14 @@ class Viewer:
         return tuple(found)
 
 
-def join_duplicates(views: list[FactView]) -> list[FactView]:
+def join_duplicates(views: Iterable[FactView], user: str = "") -> list[FactView]:
     """One view for facts of several scopes that say the same, at the place of the first.
 
     The most trusted one speaks; the others are named in ``also``.
     """
     groups: dict[str, list[FactView]] = {}
     for view in views:
-        groups.setdefault(view.key, []).append(view)
+        groups.setdefault(view.key(user), []).append(view)
     return [_join(group) for group in groups.values()]
 
 
