@@ -98,7 +98,9 @@ class FactView:
             "current": self.current,
             "valid_from": time_text(self.valid_from),
             "valid_to": time_text(self.valid_to),
-            "intervals": [{"from": time_text(i.start), "to": time_text(i.end)} for i in self.intervals],
+            "intervals": [
+                {"from": time_text(i.start), "to": time_text(i.end)} for i in self.intervals
+            ],
             "said_by": self.said_by,
             "stored_at": time_text(self.stored_at),
             "age_days": self.age_days,

@@ -98,4 +98,6 @@ def check_writable(deps: FactDeps, principal: Principal, scope: Scope) -> None:
     """Raise unless the caller may write to this scope."""
     check_readable(deps, principal, scope)
     if scope.kind is ScopeKind.REPOSITORY and principal.role is Role.READER:
-        raise Forbidden("a reader cannot write to this repository's memory", "ask for a writer's token")
+        raise Forbidden(
+            "a reader cannot write to this repository's memory", "ask for a writer's token"
+        )

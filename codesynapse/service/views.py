@@ -128,7 +128,9 @@ def _last_said(
     deps: FactDeps, scope: Scope, rows: Iterable[FactRow], now: datetime
 ) -> dict[str, datetime]:
     """When old facts were last confirmed; young ones need no look."""
-    old = [row.id for row in rows if row.current and now - row.intervals[-1].start >= OUTDATED_AFTER]
+    old = [
+        row.id for row in rows if row.current and now - row.intervals[-1].start >= OUTDATED_AFTER
+    ]
     said: dict[str, datetime] = {}
     for statement in deps.store.facts.statements(scope, old) if old else ():
         if statement.fact_id is not None and not statement.close:
