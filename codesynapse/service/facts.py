@@ -207,7 +207,7 @@ def list_facts(
     scopes, which = _readable(deps, principal, scope), which or FactFilter()
     at, page = _page(page, len(scopes))
     rows, cursor = deps.store.facts.facts(scopes[at], which, page)
-    views = show_facts(deps, scopes[at], rows, which.as_of)
+    views = show_facts(deps, scopes[at], rows, as_of=which.as_of)
     return FactList(tuple(views), _cursor(at, cursor, len(scopes)))
 
 
@@ -264,7 +264,7 @@ def subgraph(
     entities = deps.store.facts.entities(scope, ends)
     return Subgraph(
         nodes=tuple(show_node(deps, scope, row) for row in entities.values()),
-        facts=tuple(show_facts(deps, scope, kept, which.as_of if which else None)),
+        facts=tuple(show_facts(deps, scope, kept, as_of=which.as_of if which else None)),
         more=len(rows) > limit,
     )
 

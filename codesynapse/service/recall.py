@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from codesynapse.domain.graph import FactRow
 from codesynapse.domain.ranking import rank_facts, share_places
@@ -13,9 +14,9 @@ from codesynapse.recall.expand import MAX_HOPS, PER_ENTITY, Found, expand
 from codesynapse.recall.gate import judge
 from codesynapse.recall.legs import Leg, LexicalLeg, Searched, WordScanLeg, run_legs
 from codesynapse.service.access import FactDeps, check_readable
-from codesynapse.service.views import show_facts
+from codesynapse.service.views import code_of, show_facts, show_node
 
-__all__ = ["DEFAULT_LIMIT", "MAX_LIMIT", "recall"]
+__all__ = ["DEFAULT_LIMIT", "MAX_LIMIT", "SearchResult", "recall", "search"]
 
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 100
@@ -46,17 +47,42 @@ def recall(
     judged = judge(query)
     if judged.reason is not None:
         return RecallAnswer(reason=judged.reason)
+    result = search(deps, scopes, judged.query, hops=hops, limit=limit, vectors=vectors)
+    return RecallAnswer(
+        facts=tuple(join_duplicates(result.views, principal.user)[:limit]),
+        failed=result.failed,
+        entities=result.entities,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The best views of all scopes in one ranking; duplicates are not joined yet."""
+
+    views: tuple[FactView, ...]
+    failed: tuple[str, ...]
+    entities: tuple[str, ...]
+
+
+def search(
+    deps: FactDeps,
+    scopes: Sequence[Scope],
+    query: str,
+    *,
+    hops: int = 1,
+    limit: int = DEFAULT_LIMIT,
+    vectors: Leg | None = None,
+) -> SearchResult:
+    """Legs, fusion, expansion and ranking. The caller has judged the query and the access."""
     found: list[tuple[Scope, Found]] = []
     failed: list[str] = []
-    for one in scopes:
-        searched = _search(deps, one, judged.query, vectors)
+    for scope in scopes:
+        searched = _search(deps, scope, query, vectors)
         failed += searched.failed
-        found.append(
-            (one, expand(deps.store.facts, one, searched.hits, hops, per_entity=PER_ENTITY))
-        )
-    views = _ranked_views(deps, found, limit)
-    return RecallAnswer(
-        facts=tuple(join_duplicates(views, principal.user)[:limit]),
+        around = expand(deps.store.facts, scope, searched.hits, hops, per_entity=PER_ENTITY)
+        found.append((scope, around))
+    return SearchResult(
+        views=tuple(_ranked_views(deps, found, limit)),
         failed=tuple(dict.fromkeys(failed)),
         entities=_entry_names(deps, found),
     )
@@ -81,12 +107,13 @@ def _ranked_views(deps: FactDeps, found: list[tuple[Scope, Found]], limit: int) 
         home |= dict.fromkeys(one.facts, scope)
         facts += one.facts.values()
         relevance |= one.relevance
+    code = code_of(deps, home.values())
     places = limit * len(found)
     best = share_places(rank_facts(facts, relevance), places, max(2, limit // 2))
     views: dict[str, FactView] = {}
     for scope, _ in found:
         rows = [row for row in best if home[row.id] == scope]
-        views |= {view.id: view for view in show_facts(deps, scope, rows)}
+        views |= {view.id: view for view in show_facts(deps, scope, rows, code=code)}
     return [views[row.id] for row in best]
 
 
@@ -94,5 +121,5 @@ def _entry_names(deps: FactDeps, found: list[tuple[Scope, Found]]) -> tuple[str,
     names: list[str] = []
     for scope, one in found:
         rows = deps.store.facts.entities(scope, one.entries)
-        names += [rows[id_].name for id_ in one.entries if id_ in rows]
+        names += [show_node(deps, scope, rows[id_]).name for id_ in one.entries if id_ in rows]
     return tuple(dict.fromkeys(names))

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from codesynapse.domain.graph import EntityRow, FactRow, StatementRow
 from codesynapse.domain.redaction import redact
-from codesynapse.domain.scope import Scope
+from codesynapse.domain.scope import Scope, ScopeKind
 from codesynapse.recall.answer import NOTICE, FactView, Viewer, source_record, time_text
+from codesynapse.recall.code_tree import CodeTree
 from codesynapse.recall.words import OUTDATED_AFTER, plain
 from codesynapse.service.access import FactDeps
 
-__all__ = ["FactHistory", "FactList", "NodeList", "NodeView", "Subgraph", "show_facts", "show_node"]
+__all__ = [
+    "FactHistory",
+    "FactList",
+    "NodeList",
+    "NodeView",
+    "Subgraph",
+    "code_of",
+    "show_facts",
+    "show_node",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +121,14 @@ class FactHistory:
 
 
 def show_facts(
-    deps: FactDeps, scope: Scope, rows: Sequence[FactRow], as_of: datetime | None = None
+    deps: FactDeps,
+    scope: Scope,
+    rows: Sequence[FactRow],
+    *,
+    as_of: datetime | None = None,
+    code: CodeTree | None = None,
 ) -> list[FactView]:
-    """Views in the order of the rows."""
+    """Views in the order of the rows; with ``code``, what refers to a missing file says so."""
     if not rows:
         return []
     mask = _unmasked if deps.settings().allow_secrets else redact
@@ -121,7 +136,35 @@ def show_facts(
     ends = {end for row in rows for end in (row.subject_id, row.object_id)}
     names = {id_: row.name for id_, row in deps.store.facts.entities(scope, sorted(ends)).items()}
     said = _last_said(deps, scope, rows, viewer.now)
-    return [viewer.view(row, names, scope.key, said.get(row.id)) for row in rows]
+    views = [viewer.view(row, names, scope.key, said.get(row.id)) for row in rows]
+    return views if code is None else [_checked(view, code) for view in views]
+
+
+def _checked(view: FactView, code: CodeTree) -> FactView:
+    gone = code.gone(f"{view.subject} {view.object}")
+    if gone is None:
+        return view
+    note = f"refers to {gone}, which no longer exists"
+    return replace(view, qualifiers=(*view.qualifiers, note))
+
+
+def code_of(deps: FactDeps, scopes: Iterable[Scope]) -> CodeTree | None:
+    """The work tree that facts of these scopes may name files of, if one is known."""
+    for scope in scopes:
+        repo_id = _repo_id(deps, scope)
+        repository = deps.store.repos.get(repo_id) if repo_id else None
+        if repository is not None and repository.root:
+            return CodeTree(repository.root)
+    return None
+
+
+def _repo_id(deps: FactDeps, scope: Scope) -> str | None:
+    if scope.kind is ScopeKind.REPOSITORY:
+        return scope.owner
+    if scope.kind is ScopeKind.PERSONAL:
+        return scope.repo
+    session = deps.store.sessions.get(scope.owner)
+    return session.repo_id if session else None
 
 
 def _last_said(
