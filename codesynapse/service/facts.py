@@ -77,24 +77,34 @@ class Triple:
 
 
 def write_batch(deps: FactDeps, scope: Scope, batch: Batch) -> WriteResult:
-    """Write a batch; applying one twice changes nothing. Raises LimitExceeded, Invalid."""
+    """Write a batch; applying one twice changes nothing. Raises LimitExceeded, Invalid.
+
+    Names are taken as they stand: see ``Batch.for_scope`` for who ``User`` is in a repository.
+    """
     limits = deps.settings().limits
+    touches = batch.touches(scope)
     return write_plan(
-        deps, scope, batch.touches(scope), lambda slice_: batch.plan(scope, slice_, limits)
+        deps, scope, lambda: touches, lambda slice_: batch.plan(scope, slice_, limits)
     )
 
 
 def write_plan(
-    deps: FactDeps, scope: Scope, touches: Touches, plan_for: Callable[[Slice], Plan]
+    deps: FactDeps,
+    scope: Scope,
+    touches_now: Callable[[], Touches],
+    plan_for: Callable[[Slice], Plan],
 ) -> WriteResult:
-    """Read, plan and apply until nobody wrote in between. ``plan_for`` is pure."""
+    """Read, plan and apply until nobody wrote in between. An empty plan is not written."""
     facts = deps.store.facts
     for _ in range(_ATTEMPTS):
+        touches = touches_now()
         slice_ = facts.slice(scope, touches)
         if slice_.applied:
             return WriteResult(touches.batch_id, applied=False)
-        plan = plan_for(slice_)
         try:
+            plan = plan_for(slice_)
+            if plan.empty:
+                return WriteResult(touches.batch_id, applied=False)
             facts.apply(plan, scope, slice_.revision)
         except StaleRevision:
             continue  # somebody wrote between our read and our write
@@ -148,20 +158,17 @@ def add_triples(
         statements=tuple(_statement(triple, now, clean) for triple in triples),
         source=source_of(deps, principal),
     )
-    result = write_batch(deps, scope, batch)
+    result = write_batch(deps, scope, batch.for_scope(scope, principal.user))
     audit(deps, principal, "facts.add", scope, detail=f"{len(triples)} triples")
     return result
 
 
 def _statement(triple: Triple, now: datetime, clean: Callable[[str], str]) -> Statement:
-    said_at = triple.said_at or now
-    if said_at.tzinfo is None:
-        raise Invalid("said_at has no time zone", "write it like 2026-01-31T09:00:00Z")
     return Statement(
         subject=clean(triple.subject),
         predicate=triple.predicate,
         object=clean(triple.object),
-        said_at=min(said_at, now),  # nobody says anything in the future
+        said_at=triple.said_at or now,
         confidence=triple.confidence,
         replace=triple.replace,
         subject_type=triple.subject_type,
