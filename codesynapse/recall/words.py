@@ -25,12 +25,14 @@ OUTDATED_AFTER = timedelta(days=180)
 LOW_CONFIDENCE = 0.7
 
 # Letters and marks that show nothing: Hangul fillers, the grapheme joiner, Khmer inherent vowels,
-# Mongolian and ideographic variation selectors, the Braille blank. All could carry hidden text.
+# Mongolian and ideographic variation selectors, the Braille blank, and what Unicode reserves as
+# ignorable or no character. All could carry hidden text. Other unassigned ones stay: they are
+# letters and emoji of a later Unicode.
 _BLANK = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0e\uffa0"
-    "\U000e0000-\U000e0fff]"
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufdd0-\ufdef\ufe00-\ufe0e"
+    "\uffa0\ufff0-\ufff8\ufffe\uffff\U000e0000-\U000e0fff]"
 )
-_DROPPED = frozenset({"Cf", "Cs", "Co", "Cn"})
+_DROPPED = frozenset({"Cf", "Cs", "Co"})
 _SPACED = frozenset({"Cc", "Zl", "Zp", "Zs"})
 
 

@@ -7,7 +7,7 @@ statements themselves away.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from uuid import uuid4
@@ -123,17 +123,20 @@ def _promotion(
 
 def _plan_promotion(batch: Batch, scope: Scope, limits: Limits, slice_: Slice) -> Plan:
     """Without what the repository has from this session already, whoever promoted it when."""
-    key_of = {name.key: name.entity_id for name in slice_.names.values()}
+    ids = {name.key: name.entity_id for name in slice_.names.values()}
+
+    def edge(subject: str, predicate: str, object_: str) -> tuple[str, str, str]:
+        return ids.get(subject, subject), predicate, ids.get(object_, object_)
+
     there = {
-        (key_of.get(row.subject), row.predicate, key_of.get(row.object))
+        edge(row.subject, row.predicate, row.object)
         for row in slice_.statements
         if row.source.origin == batch.source.origin
     }
     new = tuple(
         said
         for said in batch.statements
-        if (key_of.get(name_key(said.subject)), said.predicate, key_of.get(name_key(said.object)))
-        not in there
+        if edge(name_key(said.subject), said.predicate, name_key(said.object)) not in there
     )
     return replace(batch, statements=new).plan(scope, slice_, limits) if new else Plan(batch.id)
 
