@@ -19,7 +19,7 @@ from typing import Any
 
 import httpx
 
-from codesynapse.errors import CodeSynapseError, Invalid, ProviderFailed, Unavailable
+from codesynapse.errors import CodeSynapseError, ProviderFailed, RouteRefused, Unavailable
 from codesynapse.providers.base import Resolver
 
 __all__ = ["ANSWER_CAP", "Answer", "Wire"]
@@ -45,7 +45,7 @@ class Wire:
         self._running: _Deadline | None = None
 
     def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
-        """Send and receive. Raises Unavailable, ProviderFailed, Invalid, or what resolving raises.
+        """Send and receive. Raises Unavailable, ProviderFailed or RouteRefused.
 
         Errors are raised outside every ``except`` block: the library's own exceptions carry the
         request, and nothing of it may hang on to ours.
@@ -193,7 +193,7 @@ def _parse(url: str) -> httpx.URL:
     except (httpx.InvalidURL, ValueError):
         target = httpx.URL("")
     if target.scheme not in ("http", "https") or not target.host or target.userinfo:
-        raise Invalid(
+        raise RouteRefused(
             "the base URL of the model server is not usable",
             "http://HOST:PORT/v1, without a user or password in it",
         )

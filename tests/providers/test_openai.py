@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from codesynapse.errors import CodeSynapseError, Invalid, ProviderFailed, Unavailable
+from codesynapse.errors import CodeSynapseError, ProviderFailed, RouteRefused, Unavailable
 from codesynapse.providers.base import Endpoint, Message
 from codesynapse.providers.meter import CapReached, Meter
 from codesynapse.providers.openai import OpenAIModel
@@ -253,7 +253,7 @@ def test_lone_surrogates_in_a_turn_can_be_sent(server: ModelServer) -> None:
 def test_a_base_url_that_is_not_plain_http_is_refused(url: str) -> None:
     model = OpenAIModel(Endpoint(url, "m"), lambda host, port: [host], Meter(lambda: NOON, 9))
 
-    with pytest.raises(Invalid):
+    with pytest.raises(RouteRefused):
         model.complete(PROMPT, SCHEMA)
 
 
