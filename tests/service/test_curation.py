@@ -177,7 +177,8 @@ def test_a_decision_comes_after_what_was_said_in_the_same_moment(world: World) -
 
 
 def test_merging_joins_facts_and_keeps_the_other_name_as_an_alias(world: World) -> None:
-    world.say(SHOP, "api USES postgres", "worker USES PostgreSQL", "api USES PostgreSQL")
+    world.say(SHOP, "api USES postgres", "worker USES PostgreSQL")
+    world.say(SHOP, "api USES PostgreSQL")
     ids = {node.name: node.id for node in nodes(world, world.caller(), SHOP).nodes}
     merged = merge_entities(world, world.caller(), SHOP, ids["PostgreSQL"], ids["postgres"])
     assert merged.name == "PostgreSQL"

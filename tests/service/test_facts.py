@@ -108,9 +108,9 @@ def test_no_triples_a_reader_and_a_passed_limit_are_refused(world: World) -> Non
 
 
 def test_closed_facts_are_read_only_with_history_or_a_moment(world: World) -> None:
+    world.time.pass_days(10)
     for day, port in enumerate(("8000", "9000", "8000")):
         world.say(SHOP, f"api LISTENS_ON {port}", said_at=START + timedelta(days=day), replace=True)
-    world.time.pass_days(10)
     caller = world.caller()
     assert [f.object for f in list_facts(world, caller, SHOP).facts] == ["8000"]
     everything = list_facts(world, caller, SHOP, FactFilter(history=True)).facts
@@ -126,6 +126,7 @@ def test_closed_facts_are_read_only_with_history_or_a_moment(world: World) -> No
 
 
 def test_history_tells_three_intervals_and_every_statement(world: World) -> None:
+    world.time.pass_days(3)
     for day, port in enumerate(("8000", "9000", "8000")):
         world.say(SHOP, f"api LISTENS_ON {port}", said_at=START + timedelta(days=day), replace=True)
     (current,) = list_facts(world, world.caller(), SHOP).facts
@@ -203,7 +204,7 @@ def test_every_read_of_anothers_session_is_refused(world: World) -> None:
 
 def test_secrets_of_an_old_database_are_masked_when_read(world: World) -> None:
     key = "AKIA" + "IOSFODNN7EXAMPLF"
-    world.configured = replace(world.settings()(), allow_secrets=True)
+    world.configured = replace(world.settings(), allow_secrets=True)
     world.say(SHOP, f"deploy USES {key}")
     world.configured = None
     assert key not in str(list_facts(world, world.caller(), SHOP).record())

@@ -83,7 +83,10 @@ def test_equal_matches_are_ranked_by_confidence_confirmations_and_age(world: Wor
 def test_only_current_values_are_recalled_however_many_were_replaced(world: World) -> None:
     for n in range(40):
         world.say(
-            SHOP, f"api LISTENS_ON {8000 + n}", said_at=START + timedelta(minutes=n), replace=True
+            SHOP,
+            f"api LISTENS_ON {8000 + n}",
+            said_at=START - timedelta(minutes=40 - n),
+            replace=True,
         )
     assert ask(world, "which port does the api listen on") == ["api listens on 8039"]
 
@@ -156,10 +159,8 @@ class VectorStub:
 def test_a_second_leg_finds_what_no_word_matches(world: World) -> None:
     world.say(SHOP, "api USES Redis", "web USES React")
     rows = world.store.facts.strongest(SHOP, 10)
-    redis = next(
-        row for row in rows if ask(world, "Redis") and row.object_id in _ids(world, "Redis")
-    )
-    legs = VectorStub(LegHits(facts=(redis.id,)))
+    redis = next(row for row in rows if row.object_id in _ids(world, "Redis"))
+    legs = VectorStub(LegHits(facts={redis.id: 1}))
     answer = recall(world, world.caller(), SHOP, "caching layer", vectors=legs)
     assert [fact.sentence for fact in answer.facts] == ["api uses Redis"]
     assert answer.failed == ()
