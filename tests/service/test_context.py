@@ -8,14 +8,17 @@ from datetime import timedelta
 import pytest
 
 from codesynapse.config import Settings
+from codesynapse.domain.batch import Batch, Statement
 from codesynapse.domain.graph import Source
 from codesynapse.domain.scope import Scope
 from codesynapse.domain.sessions import Repository, Session, SessionState
-from codesynapse.errors import Forbidden
+from codesynapse.domain.turns import Speaker
+from codesynapse.errors import Forbidden, Invalid
 from codesynapse.recall.block import FENCE_CLOSE, Block
 from codesynapse.recall.recipes import Moment
 from codesynapse.recall.words import utf16_units
 from codesynapse.service.context import BlockOptions, compose_block
+from codesynapse.service.facts import write_batch
 from tests.service.memory_world import START, World
 
 SHOP = Scope.repository("shop")
@@ -236,10 +239,6 @@ def test_stored_instructions_stay_inside_the_fence(world: World) -> None:
 
 
 def test_what_only_the_agent_claimed_is_marked(world: World) -> None:
-    from codesynapse.domain.batch import Batch, Statement
-    from codesynapse.domain.turns import Speaker
-    from codesynapse.service.facts import write_batch
-
     source = Source("claude-code", world.time(), session="s-one", speaker=Speaker.ASSISTANT)
     said = Statement("api", "USES", "Redis", world.time(), confidence=0.65)
     write_batch(world, OWN, Batch("claim", (said,), source))
@@ -254,5 +253,5 @@ def test_a_file_that_is_gone_is_told_in_the_block(world: World) -> None:
 
 
 def test_an_unknown_moment_is_an_error(world: World) -> None:
-    with pytest.raises(ValueError, match="wakeup"):
+    with pytest.raises(Invalid, match="wakeup"):
         block(world, "wakeup")

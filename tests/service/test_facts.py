@@ -120,6 +120,8 @@ def test_closed_facts_are_read_only_with_history_or_a_moment(world: World) -> No
     then = FactFilter(as_of=START + timedelta(days=1, hours=1))
     (fact,) = list_facts(world, caller, SHOP, then).facts
     assert (fact.object, fact.valid_from) == ("9000", START + timedelta(days=1))
+    with pytest.raises(Invalid):
+        list_facts(world, caller, SHOP, FactFilter(as_of=START.replace(tzinfo=None)))
     past = subgraph(world, caller, SHOP, ["api"], which=then)
     assert [f.object for f in past.facts] == ["9000"]
     assert [f.object for f in subgraph(world, caller, SHOP, ["api"]).facts] == ["8000"]
