@@ -41,7 +41,7 @@ class Demo:
     def __init__(self, root: Path, environment: Environment) -> None:
         self.project = root / "ferry"
         self.home = root / "home"
-        self._environment = environment.child(
+        self.environment = environment.child(
             HOME=str(self.home),
             USERPROFILE=str(self.home),
             CODESYNAPSE_HOME=str(root / "codesynapse"),
@@ -63,7 +63,7 @@ class Demo:
         """Run our program in the temporary home; raises Unavailable with what it said."""
         done = subprocess.run(
             [sys.executable, "-m", "codesynapse", *arguments],
-            cwd=self.project, env=self._environment, capture_output=True,
+            cwd=self.project, env=self.environment, capture_output=True,
             text=True, encoding="utf-8", check=False, timeout=60,
         )  # fmt: skip
         if done.returncode:
@@ -75,6 +75,11 @@ class Demo:
         folder = "".join(c if c.isalnum() else "-" for c in str(self.project))
         return self.home / ".claude" / "projects" / folder / f"{session_id}.jsonl"
 
+    def command(self, event: str) -> str:
+        """The shell command that is installed for an event."""
+        command: str = self._hooks[event][0]["hooks"][0]["command"]
+        return command
+
     def hook(self, event: str, session_id: str, **more: str) -> Ran:
         """Run the installed command of an event with the payload that Claude Code would send."""
         payload = {
@@ -84,10 +89,10 @@ class Demo:
             "hook_event_name": event,
             **more,
         }
-        command = self._hooks[event][0]["hooks"][0]["command"]
+        command = self.command(event)
         started = time.perf_counter()
         done = subprocess.run(
-            command, shell=True, cwd=self.project, env=self._environment, check=False,
+            command, shell=True, cwd=self.project, env=self.environment, check=False,
             input=json.dumps(payload), capture_output=True, text=True, encoding="utf-8", timeout=60,
         )  # fmt: skip
         milliseconds = (time.perf_counter() - started) * 1000

@@ -55,7 +55,7 @@ def _records(
                "timestamp": stamp, "content": text}  # fmt: skip
         yield {**common, "type": "user", "message": {"role": "user", "content": text}}
     else:
-        message = {"id": f"msg_{number:024d}", "type": "message", "role": "assistant",
-                   "content": [{"type": "text", "text": text}], "stop_reason": "end_turn"}  # fmt: skip
+        content = [{"type": "text", "text": text}]
+        message = {"id": f"msg_{number:024d}", "role": "assistant", "content": content}
         yield {**common, "type": "assistant", "message": message}
         yield {"type": "last-prompt", "lastPrompt": text[:20], "sessionId": session_id}

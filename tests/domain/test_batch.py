@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -133,7 +134,7 @@ def test_resolving_names_the_entities_that_move() -> None:
 def test_a_batch_that_would_pass_a_limit_is_refused_with_the_figures() -> None:
     graph = graph_of(batch("b1", say("api USES redis"), say("api USES kafka")))
     one = batch("b2", say("web USES redis", 1), say("web USES nats", 1))
-    before = replace(graph.rows(SCOPE))
+    before = deepcopy(graph.rows(SCOPE))
     with pytest.raises(LimitExceeded) as refused:
         write(graph, one, limits=Limits(entities=4))
     assert refused.value.message == ("session:s1 has 3 entities, this would add 2, the limit is 4")

@@ -164,6 +164,11 @@ def test_the_newest_type_is_shown_whatever_the_name_it_was_given_to() -> None:
     assert _entity(graph, "b").type is None
 
 
+def test_within_one_statement_the_subject_comes_first() -> None:
+    graph = graph_of(batch("b1", say("Redis IS REDIS", types=("tool", "person"))))
+    assert _entity(graph, "redis") == EntityRow(_entity(graph, "redis").id, "Redis", "tool")
+
+
 # One entity under several names
 
 
