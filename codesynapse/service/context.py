@@ -9,7 +9,7 @@ from datetime import datetime
 from codesynapse.domain.scope import Principal, Scope
 from codesynapse.domain.sessions import Repository, Session
 from codesynapse.domain.text import analyse, query_terms
-from codesynapse.errors import Forbidden
+from codesynapse.errors import Forbidden, Invalid
 from codesynapse.recall.answer import FactView, join_duplicates
 from codesynapse.recall.block import MAX_UNITS, Block, Item, Section, compose
 from codesynapse.recall.code_tree import CodeTree
@@ -50,12 +50,13 @@ def compose_block(
     """What to give at this moment; an empty text when there is nothing worth saying.
 
     A closed session gets the repository's and the person's parts only.  Same store, local day and
-    input, same bytes.  Raises Forbidden for a session of somebody else.
+    input, same bytes.  Raises Forbidden for a session of somebody else, and Invalid for a moment
+    that is none.
     """
     if session is not None and session.user != principal.user:
         raise Forbidden("this session belongs to somebody else")
     asked = _Asked(deps, principal, session, repo, query or "", options or BlockOptions())
-    recipe = RECIPES[Moment(moment)]
+    recipe = _recipe(moment)
     views = list(_joined(asked, recipe))
     sections = [_section(asked, recipe, part, views) for part in recipe.parts]
     configured = deps.settings().block_characters
@@ -65,6 +66,13 @@ def compose_block(
         units=units,
         tokens=asked.options.tokens,
     )
+
+
+def _recipe(moment: Moment | str) -> Recipe:
+    try:
+        return RECIPES[Moment(moment)]
+    except ValueError:
+        raise Invalid(f"{moment!r} is no moment", "one of: " + ", ".join(Moment)) from None
 
 
 @dataclass(frozen=True, slots=True)
