@@ -26,6 +26,7 @@ from codesynapse.domain.graph import (
     FactRow,
     Interval,
     NameRow,
+    Order,
     StatementRow,
 )
 from codesynapse.domain.names import entity_id, fact_id
@@ -65,7 +66,7 @@ class Graph:
     names: dict[str, NameRow]
     entities: dict[str, EntityRow]
     facts: dict[str, FactRow]
-    statements: dict[tuple[datetime, str, int], StatementRow]
+    statements: dict[Order, StatementRow]
 
 
 def fold(scope_key: str, statements: Iterable[StatementRow]) -> Graph:
