@@ -77,7 +77,7 @@ class Worker:
     def _guarded(self, item: Queued, *, put_back: bool) -> None:
         try:
             (self._runner.put_back if put_back else self._runner.run)(item)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001
             kind = type(error).__name__
             _log.error("job %s stopped by %s", item.job.id, kind)
             self._record(item, kind)
@@ -87,6 +87,6 @@ class Worker:
     def _record(self, item: Queued, kind: str) -> None:
         try:
             self._runner.failed(item, kind)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001
             # The store itself is gone, say: the row stays unfinished, for the next start to see.
             _log.error("job %s could not be recorded: %s", item.job.id, type(error).__name__)

@@ -37,6 +37,7 @@ __all__ = [
     "end",
     "find",
     "listing",
+    "mark_uncarried",
     "register",
     "revoke",
     "set_transcript",
@@ -164,18 +165,23 @@ def unsettled(deps: SessionDeps, principal: Principal, repo_id: str) -> list[str
     return [row.id for row in rows if deps.queue.pending(row.id) or _carry_is_due(row)]
 
 
-def carry_if_due(deps: SessionDeps, session_id: str) -> bool:
-    """Carry an ended session over unless that is done, or jobs of it are pending.
+def carry_if_due(deps: SessionDeps, session_id: str, *, own_jobs: int = 0) -> bool:
+    """Carry an ended session over unless that is done, or more than ``own_jobs`` are pending.
 
     Returns whether nothing is left to carry.
     """
     session = deps.store.sessions.get(session_id)
     if session is None or not _carry_is_due(session):
         return True
-    if deps.queue.pending(session_id):
+    if deps.queue.pending(session_id) > own_jobs:
         return False
     _carry(deps, session)
     return True
+
+
+def mark_uncarried(deps: SessionDeps, session_id: str) -> None:
+    """An ended session is about to get facts that its carry-over has not seen."""
+    _change(deps, session_id, lambda row: replace(row, carried_at=None))
 
 
 def sweep(deps: SessionDeps) -> None:
