@@ -17,7 +17,7 @@ from codesynapse.domain.scope import Principal
 from codesynapse.domain.sessions import Repository
 from codesynapse.errors import Invalid, NotFound
 from codesynapse.service.access import FactDeps
-from codesynapse.service.git_places import Place, find_place, normal_remote, origin_of
+from codesynapse.service.git_files import Place, find_place, normal_remote, origin_of
 from codesynapse.store.base import RepoStore
 
 __all__ = ["Known", "known", "listing", "resolve"]
