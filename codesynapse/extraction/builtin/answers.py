@@ -13,20 +13,38 @@ from codesynapse.extraction.builtin.segment import CODE
 
 __all__ = ["answers"]
 
-_NAME = re.compile(r"^(?:(?:that is|that would be|it is|ask|ping|das macht|macht|nimm|c'est|es|é|dat doet|是|由|找) )*(?:the )?(?P<o>[A-ZÀ-Ý][\w'-]+(?: [A-ZÀ-Ý][\w'-]+)?|"
-                   r"(?:the )?(?:[\w-]+ ){0,2}(?:team|squad|guild|crew|captain|lead|group|ops)|#[\w-]+)(?= |$|[,.])")
-_AUXILIARY = re.compile(r"^(?P<o>[A-ZÀ-Ýa-z][\w'-]+) (?:does|owns it|do|is|handles it|handles that|approves)\b", re.I)
-_PLACE = re.compile(r"^(?:it is |they are |that is |they live |it lives |they sit |it sits |all |mostly |now |im |in der |dans |en |em )*(?P<o>(?:in|under|at|on|inside|behind|next to|beside|near)? ?\S.*)$", re.I)
-_EMPTY = re.compile(r"^(?:still |now |it is |that is |they are |we use |we are on |we have |just |only |mostly |currently |with |mit |con |avec |com |met |via |through |from |on )+", re.I)
-_CHATTER = re.compile(r"\b(?:i|i'm|i'll|me|you|let's|lets|try|check|look|see|add|do|make|fix|put|run|open|show|use the|grep|rerun|restart|remove|delete|leave|go|go ahead|thanks|thx|"
-                      r"sure|please|pls|think|sorry|haha|lol|wait|done|maybe|works|was|were|did|had|nothing|none|yet)\b", re.I)
+_NAME = re.compile(
+    r"^(?:(?:that is|that would be|it is|ask|ping|das macht|macht|nimm|c'est|es|é|dat doet|是|由|找) )*(?:the )?(?P<o>[A-ZÀ-Ý][\w'-]+(?: [A-ZÀ-Ý][\w'-]+)?|"
+    r"(?:the )?(?:[\w-]+ ){0,2}(?:team|squad|guild|crew|captain|lead|group|ops)|#[\w-]+)(?= |$|[,.])"
+)
+_AUXILIARY = re.compile(
+    r"^(?P<o>[A-ZÀ-Ýa-z][\w'-]+) (?:does|owns it|do|is|handles it|handles that|approves)\b", re.I
+)
+_PLACE = re.compile(
+    r"^(?:it is |they are |that is |they live |it lives |they sit |it sits |all |mostly |now |im |in der |dans |en |em )*(?P<o>(?:in|under|at|on|inside|behind|next to|beside|near)? ?\S.*)$",
+    re.I,
+)
+_EMPTY = re.compile(
+    r"^(?:still |now |it is |that is |they are |we use |we are on |we have |just |only |mostly |currently |with |mit |con |avec |com |met |via |through |from |on )+",
+    re.I,
+)
+_CHATTER = re.compile(
+    r"\b(?:i|i'm|i'll|me|you|let's|lets|try|check|look|see|add|do|make|fix|put|run|open|show|use the|grep|rerun|restart|remove|delete|leave|go|go ahead|thanks|thx|"
+    r"sure|please|pls|think|sorry|haha|lol|wait|done|maybe|works|was|were|did|had|nothing|none|yet)\b",
+    re.I,
+)
 _TOOLS_ASKED = re.compile(r"^(?:tools?|editor|setup|shell|ide|terminal|os)$", re.I)
 
 
 def answers(clause: Clause, talk: Talk) -> Sequence[Draft]:
     """The answer to a question that was just asked, when it names something."""
     question = talk.asked
-    if question is None or question.kind == "offer" or clause.place > 2 or len(clause.text.split()) > 9:
+    if (
+        question is None
+        or question.kind == "offer"
+        or clause.place > 2
+        or len(clause.text.split()) > 9
+    ):
         return ()
     if gates.unreal(clause.text) or gates.one_off(clause.text):
         return ()
@@ -44,7 +62,21 @@ def _owner(clause: Clause, topic: str) -> Sequence[Draft]:
     if not found or clause.place > 1:
         return ()
     name = trim(found.group("o"), 4)
-    if name is None or name.casefold() in ("i", "it", "me", "that", "nobody", "no", "we", "he", "she", "they", "this", "what", "there"):
+    if name is None or name.casefold() in (
+        "i",
+        "it",
+        "me",
+        "that",
+        "nobody",
+        "no",
+        "we",
+        "he",
+        "she",
+        "they",
+        "this",
+        "what",
+        "there",
+    ):
         return ()
     return [Draft(topic, "OWNED_BY", name, 0.86)]
 
@@ -64,6 +96,18 @@ def _value(clause: Clause, kind: str, topic: str) -> Sequence[Draft]:
         return ()
     if _TOOLS_ASKED.match(topic):
         return [Draft(USER, "USES", what, 0.85)]
-    command = _bare_command(clause) or re.match(CODE, what) and looks_like_command(clause.sentence.spans.restore(what))
-    predicate = "RUNS_WITH" if command else "LOCATED_IN" if kind == "where" else "USES" if named_tool(what) else "IS"
+    command = (
+        _bare_command(clause)
+        or re.match(CODE, what)
+        and looks_like_command(clause.sentence.spans.restore(what))
+    )
+    predicate = (
+        "RUNS_WITH"
+        if command
+        else "LOCATED_IN"
+        if kind == "where"
+        else "USES"
+        if named_tool(what)
+        else "IS"
+    )
     return [Draft(topic or PROJECT, predicate, what, 0.82)]

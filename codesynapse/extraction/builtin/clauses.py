@@ -23,7 +23,9 @@ _CUT = re.compile(
     re.I,
 )
 _AND = re.compile(r"\s+(?:and|und|y|et|en|e)\s+", re.I)
-_REASON = re.compile(r"^(?:because|bc|cuz|cause|since|weil|denn|porque|parce que|car|omdat|as)\s", re.I)
+_REASON = re.compile(
+    r"^(?:because|bc|cuz|cause|since|weil|denn|porque|parce que|car|omdat|as)\s", re.I
+)
 _MAX_CLAUSES = 24
 
 

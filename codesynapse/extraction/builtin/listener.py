@@ -19,7 +19,15 @@ from codesynapse.extraction.builtin import (
     statements,
     topics,
 )
-from codesynapse.extraction.builtin.clauses import PROJECT, USER, Clause, Draft, Family, Talk, clauses
+from codesynapse.extraction.builtin.clauses import (
+    PROJECT,
+    USER,
+    Clause,
+    Draft,
+    Family,
+    Talk,
+    clauses,
+)
 from codesynapse.extraction.builtin.segment import CODE, Sentence, Spans, sentences
 
 __all__ = ["Listener", "Note"]
@@ -49,8 +57,14 @@ _FAMILIES: tuple[Family, ...] = (
 )
 _ASKING = (people.preferences,)  # "can we skip the flattery" is a wish in the form of a question
 _TWO_NAMES = re.compile(rf"^(?:the )?{CODE}")
-_REPORT = re.compile(r"^(?:I(?:'ll|'ve|'d)?|I (?:would|will|could|can))? ?(?:\w+ed|send|put|run|use|running|emitting|wrapped|made|wrote|split|set) (?:up )?(?:the |a |an |your )?(?P<t>[\w -]{2,40}?)(?= (?:with|via|through|in|into|using|to|from|on|straight|as|per|by)\b|\.|,|$)", re.I)
-_FIXED = re.compile(r"\b(?:pass(?:es|ed)?|fixed|come through|is clean|works?|green|shows? them|starts?|no (?:more )?changes|resolved)\b", re.I)
+_REPORT = re.compile(
+    r"^(?:I(?:'ll|'ve|'d)?|I (?:would|will|could|can))? ?(?:\w+ed|send|put|run|use|running|emitting|wrapped|made|wrote|split|set) (?:up )?(?:the |a |an |your )?(?P<t>[\w -]{2,40}?)(?= (?:with|via|through|in|into|using|to|from|on|straight|as|per|by)\b|\.|,|$)",
+    re.I,
+)
+_FIXED = re.compile(
+    r"\b(?:pass(?:es|ed)?|fixed|come through|is clean|works?|green|shows? them|starts?|no (?:more )?changes|resolved)\b",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +188,11 @@ class Listener:
         about = next((m for s in said if (m := _ABOUT.search(s.text))), None)
         if about:
             name = about.group("t").casefold()
-            self.notes = [n for n in self.notes if name not in f"{n.draft.subject} {n.draft.object} {n.spoken}".casefold()]
+            self.notes = [
+                n
+                for n in self.notes
+                if name not in f"{n.draft.subject} {n.draft.object} {n.spoken}".casefold()
+            ]
             return
         last = max((n.place for n in self.notes if n.place < self._place), default=None)
         if last is not None and self._place - last <= 2:
@@ -186,7 +204,9 @@ class Listener:
         cause, self._pending.drafts = self._pending, []
         self._pending.turn = turn
         asked = [s for s in said if s.question]
-        explained = [(s, d) for s in said if (d := causes.diagnosis(s)) and not gates.injected(s.text)]
+        explained = [
+            (s, d) for s in said if (d := causes.diagnosis(s)) and not gates.injected(s.text)
+        ]
         if explained and self._talk.trouble:
             cause.cause, cause.cause_spans = _best(explained)
         for sentence in said:
@@ -201,7 +221,9 @@ class Listener:
             self._talk.topic = found.group("t").strip()
 
     def _claim(self, turn: Turn, sentence: Sentence) -> None:
-        if sentence.spans.long_quote(sentence.text) or gates.injected(sentence.spans.restore(sentence.text)):
+        if sentence.spans.long_quote(sentence.text) or gates.injected(
+            sentence.spans.restore(sentence.text)
+        ):
             return
         proposed = choices.proposal(sentence, self._talk.topic if self._talk.asked else None)
         if proposed is not None:
@@ -210,9 +232,24 @@ class Listener:
             return
         for clause in clauses(sentence, statements.stands_alone):
             for draft in statements.relations(clause, Talk()):
-                if _TWO_NAMES.match(draft.object) and draft.predicate in ("CALLS", "DEPENDS_ON", "READS_FROM", "WRITES_TO", "TALKS_TO", "USES"):
-                    self._note(Draft(draft.subject, draft.predicate, draft.object, 0.65), sentence.spans, turn, Speaker.ASSISTANT, "")
-                    self._pending.drafts.append((Draft(draft.subject, draft.predicate, draft.object, 0.8), sentence.spans))
+                if _TWO_NAMES.match(draft.object) and draft.predicate in (
+                    "CALLS",
+                    "DEPENDS_ON",
+                    "READS_FROM",
+                    "WRITES_TO",
+                    "TALKS_TO",
+                    "USES",
+                ):
+                    self._note(
+                        Draft(draft.subject, draft.predicate, draft.object, 0.65),
+                        sentence.spans,
+                        turn,
+                        Speaker.ASSISTANT,
+                        "",
+                    )
+                    self._pending.drafts.append(
+                        (Draft(draft.subject, draft.predicate, draft.object, 0.8), sentence.spans)
+                    )
 
     def _close_case(self, turn: Turn, said: Sequence[Sentence]) -> None:
         """An outright cause with its fix in one turn is kept, at an agent's confidence."""
@@ -235,7 +272,10 @@ class Listener:
         self.notes.append(Note(restored, spans, turn, self._place, speaker, spoken))
 
 
-_ABOUT = re.compile(r"\b(?:scratch|forget|ignore) (?:what|everything|all) (?:i|we) (?:told you|said|wrote|mentioned) about (?:the )?(?P<t>[\w./-]+)", re.I)
+_ABOUT = re.compile(
+    r"\b(?:scratch|forget|ignore) (?:what|everything|all) (?:i|we) (?:told you|said|wrote|mentioned) about (?:the )?(?P<t>[\w./-]+)",
+    re.I,
+)
 
 
 def _best(explained: Sequence[tuple[Sentence, str]]) -> tuple[str, Spans]:

@@ -38,8 +38,11 @@ _BAN = re.compile(
     r"the\b|dice|stress|joke|pressure|offen[cs]e|comment|plan|time|biggie|from\b|we're\b|it's\b|\w+ yet\b|default then\b)(?P<o>\S.*)$",
     re.I,
 )
-_PLACED = re.compile(r"\b(?:in|into|on|after|before|for|without|over|during|above|below|outside|until|from|to|at|as|under|inside|with|"
-                     r"against|between)\s+\S", re.I)
+_PLACED = re.compile(
+    r"\b(?:in|into|on|after|before|for|without|over|during|above|below|outside|until|from|to|at|as|under|inside|with|"
+    r"against|between)\s+\S",
+    re.I,
+)
 _VERBS = (
     r"(?:touch|delete|remove|rename|edit|commit|push|run|use|call|import|reset|drop|merge|deploy|force|bypass|upgrade|"
     r"bump|change|mock|log|hardcode|hard-code|hand ?edit|modify|add|mix|put|store|write|squash|rebase|skip|disable|"
@@ -59,7 +62,10 @@ _AVOID = re.compile(
     r"stop (?:using)|keep your hands off|leave)(?P<alone> .* alone)? (?P<o>\S.*)$",
     re.I,
 )
-_ALWAYS = re.compile(rf"^(?:please |pls |and |we |you |so |just )*(?:always|only ever|make sure to always) (?P<o>{_VERBS}\b.*|[a-z]+ .+)$", re.I)
+_ALWAYS = re.compile(
+    rf"^(?:please |pls |and |we |you |so |just )*(?:always|only ever|make sure to always) (?P<o>{_VERBS}\b.*|[a-z]+ .+)$",
+    re.I,
+)
 _STANDING = re.compile(
     r"\b(?:from now on|from here on|going forward|in (?:the )?future|every ?time|each time|everywhere|across the (?:repo|board|codebase)|"
     r"in this (?:repo|codebase|project|code base)|as a rule|by convention|for every|in general here|always|for all|ab jetzt|ab sofort|künftig|"
@@ -67,9 +73,15 @@ _STANDING = re.compile(
     r"a partir de agora|daqui pra frente|voortaan|vanaf nu|altijd)\b|以后|今后|一律|总是|今後|これから|必ず|常に",
     re.I,
 )
-_KEEP = re.compile(r"^(?:please |pls |and |so |always |we |i want you to )*keep (?P<s>(?:[^\s,;]+ ){0,4}?[^\s,;]+) (?P<o>(?:under|below|within|at most|above|over|to|in|out of|"
-                   r"on|short|small|short and|at|sorted|alphabetical|flat)\b.*)$", re.I)
-_ASK = re.compile(r"^(?:please |pls |always |and |also )*(?P<o>(?:ask|check with|ping|tell|show|run|test|confirm with|wait for|consult)\b.{0,60}\bbefore (?:you )?\S.*)$", re.I)
+_KEEP = re.compile(
+    r"^(?:please |pls |and |so |always |we |i want you to )*keep (?P<s>(?:[^\s,;]+ ){0,4}?[^\s,;]+) (?P<o>(?:under|below|within|at most|above|over|to|in|out of|"
+    r"on|short|small|short and|at|sorted|alphabetical|flat)\b.*)$",
+    re.I,
+)
+_ASK = re.compile(
+    r"^(?:please |pls |always |and |also )*(?P<o>(?:ask|check with|ping|tell|show|run|test|confirm with|wait for|consult)\b.{0,60}\bbefore (?:you )?\S.*)$",
+    re.I,
+)
 _WE = re.compile(
     r"^(?:here |in this (?:repo|project|codebase) |at our place |by convention )?we (?P<n>don't|do not|never)? ?(?:only |always |also |just |all |usually |"
     r"strictly )*(?P<o>(?:use|keep|write|name|put|store|follow|squash|rebase|merge|deploy|release|ship|tag|branch|test|run|"
@@ -77,12 +89,18 @@ _WE = re.compile(
     r"track|review|paper|do|support|inline|allow|touch|push|vendor|target|pin|validate|generate|sign|wrap|return|throw|expose)\b.*)$",
     re.I,
 )
-_WARN = re.compile(r"\b(?:careful|watch out|beware|heads up|caution|gotcha|warning|don't be fooled|trap|mind that|burned us|bit us|bitten|achtung|ojo|attention|"
-                   r"cuidado|let op|atenção|pass auf|vorsicht|faites gaffe|fais gaffe)\b|小心|注意|気をつけ|坑", re.I)
-_WARNED_OF = re.compile(r"^(?:with|about|of|around)? ?(?P<s>(?:[^\s,;:]+ ){0,4}?[^\s,;:]+)[:,]? (?:it |they |that |which )?(?P<o>(?:leaks?|mutates?|duplicates?|wipes?|"
-                        r"swallows?|deletes?|drops?|overwrites?|invalidates?|blocks?|ignores?|truncates?|breaks?|corrupts?|throws?|rejects?|resets?|"
-                        r"double-?\w+s?|returns?|silently|hangs?|never|always|only|is|are|caches?|retries?|fires?|sends?|loses?|rounds?|runs?|takes?|"
-                        r"needs?|fails?|doesn't|does not|can't|will|expects?|costs?|restarts?|converts?|strips?|locks?|has|have)\b.*)$", re.I)
+_WARN = re.compile(
+    r"\b(?:careful|watch out|beware|heads up|caution|gotcha|warning|don't be fooled|trap|mind that|burned us|bit us|bitten|achtung|ojo|attention|"
+    r"cuidado|let op|atenção|pass auf|vorsicht|faites gaffe|fais gaffe)\b|小心|注意|気をつけ|坑",
+    re.I,
+)
+_WARNED_OF = re.compile(
+    r"^(?:with|about|of|around)? ?(?P<s>(?:[^\s,;:]+ ){0,4}?[^\s,;:]+)[:,]? (?:it |they |that |which )?(?P<o>(?:leaks?|mutates?|duplicates?|wipes?|"
+    r"swallows?|deletes?|drops?|overwrites?|invalidates?|blocks?|ignores?|truncates?|breaks?|corrupts?|throws?|rejects?|resets?|"
+    r"double-?\w+s?|returns?|silently|hangs?|never|always|only|is|are|caches?|retries?|fires?|sends?|loses?|rounds?|runs?|takes?|"
+    r"needs?|fails?|doesn't|does not|can't|will|expects?|costs?|restarts?|converts?|strips?|locks?|has|have)\b.*)$",
+    re.I,
+)
 _DEADLINE = re.compile(
     rf"^(?P<s>(?:[^\s,;]+ ){{0,6}}?[^\s,;]+?) (?:(?:is|are|must be|has to be|have to be|needs to be|gets|get|will be|has to|must|needs to|should|goes|go|is going|"
     rf"was) )?(?P<v>due|finish\w*|frozen|freezes?|done|ready|switched off|shut down|turned off|out|live|deadline|ends?|starts?|ships?|launch\w*|merged|"
@@ -90,12 +108,15 @@ _DEADLINE = re.compile(
     re.I,
 )
 _NO_AFTER = re.compile(rf"\b(?:after|before|until|till|til|by|between|on) (?:the )?{DATE}", re.I)
-_WEAK = re.compile(r"^(?:be )?(?:plenty|enough|fine|ok|okay|good|easy|possible|able|nice|happy|done|useful|back|go|sure|there|here|doing|see|tell|know|fix|look|"
-                   r"help|do it|do that|figure|check|sleep|wait|admit|say|think)\b", re.I)
+_WEAK = re.compile(
+    r"^(?:be )?(?:plenty|enough|fine|ok|okay|good|easy|possible|able|nice|happy|done|useful|back|go|sure|there|here|doing|see|tell|know|fix|look|"
+    r"help|do it|do that|figure|check|sleep|wait|admit|say|think)\b",
+    re.I,
+)
 
 
 def duties(clause: Clause, talk: Talk) -> Sequence[Draft]:
-    """"X must Y", "X only Y", "X must not Y"."""
+    """ "X must Y", "X only Y", "X must not Y"."""
     found, negative = _FORBIDDEN.match(clause.text), True
     if not found:
         found, negative = _DUTY.match(clause.text), False
@@ -111,20 +132,33 @@ def duties(clause: Clause, talk: Talk) -> Sequence[Draft]:
     mode = found.group("m").casefold()
     if mode.startswith("should") and not specific(what):
         return ()
-    what = re.sub(r"^be (?=\S)", "", what) if mode.startswith(("must", "has", "have", "need")) else what
+    what = (
+        re.sub(r"^be (?=\S)", "", what)
+        if mode.startswith(("must", "has", "have", "need"))
+        else what
+    )
     return [Draft(who, "ONLY" if mode in ("only", "may only", "can only") else "MUST", what, 0.88)]
 
 
 def bans(clause: Clause, talk: Talk) -> Sequence[Draft]:
-    """"nothing in X talks to Y", "no X in Y", "never X", "don't X", "hands off X"."""
+    """ "nothing in X talks to Y", "no X in Y", "never X", "don't X", "hands off X"."""
     drafts = _nothing(clause) or _no(clause, talk)
     if drafts:
         return drafts
     found = _DONT.match(clause.text) or _AVOID.match(clause.text)
-    if not found or gates.one_off(clause.text) or clause.text.casefold().startswith("leave") and not found.group("alone"):
+    if (
+        not found
+        or gates.one_off(clause.text)
+        or clause.text.casefold().startswith("leave")
+        and not found.group("alone")
+    ):
         return ()
     what = trim(found.group("o"))
-    if what is None or is_pronoun(what.split(" ", 1)[-1]) or not (specific(found.group("o")) or _lasting(clause)):
+    if (
+        what is None
+        or is_pronoun(what.split(" ", 1)[-1])
+        or not (specific(found.group("o")) or _lasting(clause))
+    ):
         return ()
     personal = re.search(r"\b(?:me|my)\b", what)
     return [Draft(USER if personal else PROJECT, "AVOIDS" if personal else "MUST_NOT", what, 0.88)]
@@ -132,7 +166,12 @@ def bans(clause: Clause, talk: Talk) -> Sequence[Draft]:
 
 def _lasting(clause: Clause) -> bool:
     text = clause.sentence.text
-    return bool(_STANDING.search(text) or re.search(r"\b(?:whatever|never|ever|by hand|manually|directly|in (?:a|the) |here)\b", text, re.I))
+    return bool(
+        _STANDING.search(text)
+        or re.search(
+            r"\b(?:whatever|never|ever|by hand|manually|directly|in (?:a|the) |here)\b", text, re.I
+        )
+    )
 
 
 def _nothing(clause: Clause) -> Sequence[Draft]:
@@ -152,7 +191,9 @@ def _no(clause: Clause, talk: Talk) -> Sequence[Draft]:
         return ()
     what = trim(found.group("o"), 10)
     listed = clause.place > 0 or clause.sentence.bullet
-    if what is None or not (_PLACED.search(found.group("o")) or (listed or specific(what)) and not clause.reason):
+    if what is None or not (
+        _PLACED.search(found.group("o")) or (listed or specific(what)) and not clause.reason
+    ):
         return ()
     if len(what.split()) == 1 and clause.place == 0 and not specific(what):
         return ()
@@ -164,19 +205,29 @@ def standing_orders(clause: Clause, talk: Talk) -> Sequence[Draft]:
     """Orders that hold beyond the moment: "always X", "keep X under N", "ask before X"."""
     del talk
     found = _KEEP.match(clause.text)
-    if found and (specific(found.group("o")) or _STANDING.search(clause.sentence.text)) and not gates.one_off(clause.text):
+    if (
+        found
+        and (specific(found.group("o")) or _STANDING.search(clause.sentence.text))
+        and not gates.one_off(clause.text)
+    ):
         who, what = subject(found.group("s")), trim(found.group("o"))
         return [Draft(USER, "PREFERS", f"{who} {what}", 0.85)] if who and what else ()
     found = _ALWAYS.match(clause.text) or _ASK.match(clause.text)
     if found and not gates.one_off(clause.text):
-        what = trim(re.sub(r"\s+(?:from now on|going forward)\b.*", "", found.group("o"), flags=re.I))
+        what = trim(
+            re.sub(r"\s+(?:from now on|going forward)\b.*", "", found.group("o"), flags=re.I)
+        )
         personal = what is not None and re.search(r"\b(?:me|ask|my)\b", what)
-        return [Draft(USER if personal else PROJECT, "REQUIRES", what, 0.86)] if what and len(what.split()) > 1 else ()
+        return (
+            [Draft(USER if personal else PROJECT, "REQUIRES", what, 0.86)]
+            if what and len(what.split()) > 1
+            else ()
+        )
     return ()
 
 
 def habits(clause: Clause, talk: Talk) -> Sequence[Draft]:
-    """"we X": what the team does or never does."""
+    """ "we X": what the team does or never does."""
     del talk
     found = _WE.match(clause.text)
     if not found or gates.one_off(clause.text) or gates.unreal(clause.text):
@@ -188,18 +239,27 @@ def habits(clause: Clause, talk: Talk) -> Sequence[Draft]:
     negative = bool(found.group("n")) or re.search(r"\banymore\b|\bno longer\b", clause.text)
     if head.casefold() == "use":
         return [Draft(PROJECT, "DOES_NOT_USE" if negative else "USES", rest, 0.88)]
-    firm = specific(what) or _PLACED.search(what) or re.search(r"\b(?:always|only|never|per|one|each|every)\b", clause.text)
+    firm = (
+        specific(what)
+        or _PLACED.search(what)
+        or re.search(r"\b(?:always|only|never|per|one|each|every)\b", clause.text)
+    )
     if not firm and not negative:
         return ()
     return [Draft(PROJECT, "DOES_NOT" if negative else "CONVENTION", what, 0.85)]
 
 
 def warnings(clause: Clause, talk: Talk) -> Sequence[Draft]:
-    """"careful with X, it leaks": what X does to those who do not know."""
+    """ "careful with X, it leaks": what X does to those who do not know."""
     sentence = clause.sentence.text
     if not _WARN.search(sentence) or gates.unreal(clause.text):
         return ()
-    text = re.sub(r"^(?:be )?(?:careful|watch out|beware|caution|cuidado|mind)(?: that)?[:,]? ?", "", clause.text, flags=re.I)
+    text = re.sub(
+        r"^(?:be )?(?:careful|watch out|beware|caution|cuidado|mind)(?: that)?[:,]? ?",
+        "",
+        clause.text,
+        flags=re.I,
+    )
     text = re.sub(r"^(?:with|about|of|for|around) (?:the )?", "", text, flags=re.I)
     found = _WARNED_OF.match(text)
     if not found:
@@ -209,7 +269,7 @@ def warnings(clause: Clause, talk: Talk) -> Sequence[Draft]:
 
 
 def deadlines(clause: Clause, talk: Talk) -> Sequence[Draft]:
-    """"X is due DATE", "X must finish before TIME", "X gets switched off DATE"."""
+    """ "X is due DATE", "X must finish before TIME", "X gets switched off DATE"."""
     found = _DEADLINE.match(clause.text)
     if not found:
         return ()
@@ -220,6 +280,20 @@ def deadlines(clause: Clause, talk: Talk) -> Sequence[Draft]:
     verb = found.group("v").casefold()
     what = re.sub(r"^(?:on|by|for|at) (?:the )?", "", what, flags=re.I)
     predicate = "STARTS_ON" if verb.startswith(("start", "launch", "live")) else "DUE_ON"
-    if verb.startswith(("switched", "shut", "turned", "end", "retired", "expire", "removed", "eol", "gone", "over", "close")):
+    if verb.startswith(
+        (
+            "switched",
+            "shut",
+            "turned",
+            "end",
+            "retired",
+            "expire",
+            "removed",
+            "eol",
+            "gone",
+            "over",
+            "close",
+        )
+    ):
         predicate = "ENDS_ON"
     return [Draft(who, predicate, what, 0.88)]

@@ -16,7 +16,17 @@ from codesynapse.extraction.builtin.lexicon import (
 )
 from codesynapse.extraction.builtin.segment import CODE, QUOTE
 
-__all__ = ["DATE", "MAX_OBJECT", "expand", "is_pronoun", "named_tool", "specific", "strip_lead", "subject", "trim"]
+__all__ = [
+    "DATE",
+    "MAX_OBJECT",
+    "expand",
+    "is_pronoun",
+    "named_tool",
+    "specific",
+    "strip_lead",
+    "subject",
+    "trim",
+]
 
 MAX_OBJECT = 110
 
@@ -34,7 +44,10 @@ _LEAD = re.compile(
 _EXPANSIONS = [
     (re.compile(r"\b(i)'m\b", re.I), r"\1 am"),
     (re.compile(r"\bim(?= (?:in|on|a|an|the|based|not|never|using|from)\b)", re.I), "i am"),
-    (re.compile(r"\b(we|they|you)(?:'re|re(?= (?:on|in|stuck|pinned|using|going)\b))\b", re.I), r"\1 are"),
+    (
+        re.compile(r"\b(we|they|you)(?:'re|re(?= (?:on|in|stuck|pinned|using|going)\b))\b", re.I),
+        r"\1 are",
+    ),
     (re.compile(r"\b(it|that|there|here|what|he|she)'s\b", re.I), r"\1 is"),
     (re.compile(r"^(its|thats|theres)(?= )", re.I), lambda m: m.group(1)[:-1] + " is"),
     (re.compile(r"\b(i|we|they|you)'ve\b", re.I), r"\1 have"),
@@ -117,7 +130,21 @@ def subject(text: str, limit: int = 7) -> str | None:
     words = text.casefold().split()
     if not words or len(words) > limit or words[-1].strip(".,!") in BAD_HEADS:
         return None
-    if words[0] in ("i", "you", "he", "she", "we", "they", "it", "if", "when", "what", "there", "let", "let's"):
+    if words[0] in (
+        "i",
+        "you",
+        "he",
+        "she",
+        "we",
+        "they",
+        "it",
+        "if",
+        "when",
+        "what",
+        "there",
+        "let",
+        "let's",
+    ):
         return None
     return None if is_pronoun(text) or text.casefold() in VAGUE or len(text) > 80 else text
 
@@ -127,7 +154,11 @@ def trim(text: str, words: int = 12) -> str | None:
     text = _CUT.sub("", text.strip())
     text = _shorn(text)
     parts = text.split()
-    if not parts or len(text) > MAX_OBJECT or all(w.casefold().strip(".,!'") in VAGUE for w in parts):
+    if (
+        not parts
+        or len(text) > MAX_OBJECT
+        or all(w.casefold().strip(".,!'") in VAGUE for w in parts)
+    ):
         return None
     text = " ".join(parts[:words])
     return text if re.search(r"[\w\ue000-\uf8ff]", text) else None

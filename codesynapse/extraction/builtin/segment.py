@@ -91,7 +91,9 @@ def sentences(text: str) -> list[Sentence]:
         bullet = _BULLET.match(line)
         body = line[bullet.end() :] if bullet else line
         for part in _split(spans.mask(body)):
-            found.append(Sentence(part, spans, part.rstrip(" )").endswith(("?", "？")), bool(bullet)))
+            found.append(
+                Sentence(part, spans, part.rstrip(" )").endswith(("?", "？")), bool(bullet))
+            )
             if len(found) >= MAX_SENTENCES:
                 return found
     return found

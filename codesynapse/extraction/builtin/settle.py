@@ -15,10 +15,14 @@ if TYPE_CHECKING:
 
 __all__ = ["settle"]
 
-_SINGLE = frozenset("VERSION_IS DECIDED RUNS_WITH RUNS_ON LISTENS_ON LOCATED_IN NAMED STAYS_ON OWNED_BY".split())
+_SINGLE = frozenset(
+    "VERSION_IS DECIDED RUNS_WITH RUNS_ON LISTENS_ON LOCATED_IN NAMED STAYS_ON OWNED_BY".split()
+)
 _GONE = re.compile(
     r"\b(?:no longer|anymore|gone|old|leftover|legacy|dead|dropped|is out|are out|instead of|superseded|not|never|was too|"
-    r"deprecated|retired|replaced|from before|scratch|isn't|doesn't|don't)\b|不对|不要|古い|旧", re.I)
+    r"deprecated|retired|replaced|from before|scratch|isn't|doesn't|don't)\b|不对|不要|古い|旧",
+    re.I,
+)
 _MAX_NAME = 120
 
 
@@ -45,8 +49,15 @@ def _usable(note: Note) -> bool:
 def _superseded(note: Note, later: Sequence[Note]) -> bool:
     draft = note.draft
     for other in later:
-        same = other.draft.subject.casefold() == draft.subject.casefold() and other.draft.predicate == draft.predicate
-        if other.place > note.place and same and other.draft.object.casefold() != draft.object.casefold():
+        same = (
+            other.draft.subject.casefold() == draft.subject.casefold()
+            and other.draft.predicate == draft.predicate
+        )
+        if (
+            other.place > note.place
+            and same
+            and other.draft.object.casefold() != draft.object.casefold()
+        ):
             if other.draft.replace or draft.predicate in _SINGLE:
                 return True
         if other.place > note.place and _denies(other, draft.object):
@@ -58,7 +69,12 @@ def _denies(other: Note, value: str) -> bool:
     """Whether a later sentence of the person speaks of the value as gone."""
     spoken = other.spans.restore(other.spoken).casefold()
     value = value.casefold()
-    return len(value) > 3 and value in spoken and bool(_GONE.search(spoken)) and value not in other.draft.object.casefold()
+    return (
+        len(value) > 3
+        and value in spoken
+        and bool(_GONE.search(spoken))
+        and value not in other.draft.object.casefold()
+    )
 
 
 def _distinct(notes: Sequence[Note]) -> list[Note]:

@@ -30,7 +30,9 @@ _FUNCTION = frozenset(
 )
 _BREAK = frozenset("on in at of for to from by via with against or and , is are was were".split())
 _WHO = re.compile(r"\b(?:who|whose|reviewers?|owners?|wer|qui|quién|quem|wie)\b|谁|誰", re.I)
-_WHERE = re.compile(r"\b(?:where|where's|where'd|wheres|wo|où|dónde|onde|waar)\b|哪里|哪儿|どこ", re.I)
+_WHERE = re.compile(
+    r"\b(?:where|where's|where'd|wheres|wo|où|dónde|onde|waar)\b|哪里|哪儿|どこ", re.I
+)
 _HOW = re.compile(r"\b(?:how|comment|cómo|como|wie|hoe)\b|怎么|どうやって", re.I)
 _OFFER = re.compile(
     r"^(?:\W|and |ok,? |then )*(?:shall|should|can|could|may|want|would|do you want|shall we|am i|soll|kann|darf|"
@@ -100,7 +102,12 @@ def complaint(sentence: Sentence) -> str | None:
     if not _TROUBLE.search(text):
         return None
     text = re.split(r"[,;:?!]|\.\s|\.$|\s[-–—(]", text, maxsplit=1)[0]
-    text = re.sub(r"^(?:so |when |and )*(?:why (?:does|do|is|are|did|'d)?|why'd)\s+(?:the )?", "", text, flags=re.I)
+    text = re.sub(
+        r"^(?:so |when |and )*(?:why (?:does|do|is|are|did|'d)?|why'd)\s+(?:the )?",
+        "",
+        text,
+        flags=re.I,
+    )
     text = re.sub(r"^(?:the|our|my)\s+", "", text, flags=re.I)
     words = text.split()
     return " ".join(words[:9]) if 1 < len(words) <= 16 else None
