@@ -104,6 +104,7 @@ class _Asked:
 
 def _joined(asked: _Asked, recipe: Recipe) -> Iterator[tuple[Part, FactView]]:
     """Every view once, under the first part that has it."""
+    user = asked.principal.user
     placed: dict[str, Part] = {}
     views: list[FactView] = []
     code = asked.code()
@@ -111,10 +112,10 @@ def _joined(asked: _Asked, recipe: Recipe) -> Iterator[tuple[Part, FactView]]:
         for view in _views(asked, recipe, part, code):
             if recipe.hides_shown and _is_shown(asked, view):
                 continue
-            placed.setdefault(view.key(asked.principal.user), part)
+            placed.setdefault(view.key(user), part)
             views.append(view)
-    for view in join_duplicates(views, asked.principal.user):
-        yield placed[view.key(asked.principal.user)], view
+    for view in join_duplicates(views, user):
+        yield placed[view.key(user)], view
 
 
 def _views(asked: _Asked, recipe: Recipe, part: Part, code: CodeTree | None) -> Iterable[FactView]:
