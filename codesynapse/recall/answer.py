@@ -227,6 +227,8 @@ def join_duplicates(views: Iterable[FactView], user: str = "") -> list[FactView]
 
 
 def _join(group: list[FactView]) -> FactView:
+    if len(group) == 1:
+        return group[0]
     # Of equally trusted ones the nearer scope speaks.
     best = min(group, key=lambda view: (len(view.qualifiers), -view.confidence, view.distance))
     others = dict.fromkeys(id_ for view in group for id_ in view.ids if id_ != best.id)

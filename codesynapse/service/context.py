@@ -16,10 +16,13 @@ from codesynapse.recall.code_tree import CodeTree
 from codesynapse.recall.gate import judge
 from codesynapse.recall.recipes import RECIPES, Moment, Part, Recipe
 from codesynapse.service.access import FactDeps
-from codesynapse.service.recall import MAX_LIMIT, search
+from codesynapse.service.recall import search
 from codesynapse.service.views import show_facts
 
 __all__ = ["BlockOptions", "compose_block"]
+
+
+_LOOKED_AT = 40  # facts of each scope that a prompt's answer is chosen from
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +147,7 @@ def _found(asked: _Asked) -> list[FactView]:
         return []
     parts = (Part.SESSION, Part.CARRIED, Part.PERSONAL, Part.REPOSITORY)
     scopes = [scope for part in parts if (scope := asked.scope(part)) is not None]
-    result = search(asked.deps, scopes, judged.query, limit=MAX_LIMIT)
+    result = search(asked.deps, scopes, judged.query, limit=_LOOKED_AT)
     about = _About(judged.query)
     return [view for view in result.views if about.meets(view)]
 
