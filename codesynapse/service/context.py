@@ -149,7 +149,7 @@ def _found(asked: _Asked) -> list[FactView]:
     scopes = [scope for part in parts if (scope := asked.scope(part)) is not None]
     result = search(asked.deps, scopes, judged.query, limit=_LOOKED_AT)
     about = _About(judged.query)
-    return [view for view in result.views if about.meets(view)]
+    return [view for view in result.views[: 2 * _LOOKED_AT] if about.meets(view)]
 
 
 class _About:
