@@ -42,8 +42,10 @@ _MOVED = re.compile(
     r"cut over|changed|converted|transitioned|ported|went|replaced)(?: over| away| completely)?(?P<from> from (?P<old>(?:[^\s,;]+ ){0,3}?[^\s,;]+?))? (?:to|onto|into|with|by) (?P<o>\S.*)$", re.I)
 _SINCE = re.compile(r"^(?:since|as of|starting|from) (?:[^\s,]+ ){0,3}?[^\s,]+,? (?P<c>(?:the |our )?[\w-]+ (?:[^\s,]+ )?(?:are|is|sit|live|go|run|use|come|land|ship)s? .+)$", re.I)
 _PINNED = re.compile(
-    r"^(?P<s>(?:[^\s,;]+ ){0,4}?[^\s,;]+?) (?:(?:is|are|stays?|remains?|still|currently|all|has to|have to|must|needs to) )*(?:stuck|pinned|locked|staying|stays?|frozen|fixed|held back|stay|remain|hold)?"
-    r" ?(?:on|at|to) (?P<o>v?\S*\d\S*.*|[A-Za-z][\w.+#-]* v?\d\S*.*)$", re.I)
+    r"^(?:(?P<we>we|on|everything|all) (?:are |still |all |currently |stuck |pinned |locked |staying |stay |remain )+(?:on|at|to)|"
+    r"(?P<s>(?:[^\s,;]+ ){0,4}?[^\s,;]+?) (?:(?:is|are|has to|have to|must|needs to|should|still|all|currently) )*"
+    r"(?:stuck|pinned|locked|staying|stays?|stay|frozen|fixed|held back|remains?|hold)(?: back)? (?:on|at|to)) "
+    r"(?P<o>v?\d\S*.*|[A-Za-z][\w.+#-]* v?\d\S*.*)$", re.I)
 _TOOL_VERSION = re.compile(r"^(?P<t>[A-Za-z][\w.+#-]*) (?:v|version )?(?P<n>\d+(?:\.[\dx]+)*)(?![\w:%])", re.I)
 _PROPOSED = re.compile(
     rf"(?:\b(?:shall|should) (?:i|we) (?:use|go with|stick with|switch to|standardi[sz]e on|keep)|\bthen|\bi(?:'d| would) (?:use|go with|recommend|suggest|pick)|"
@@ -121,7 +123,7 @@ def versions(clause: Clause, talk: Talk) -> Sequence[Draft]:
     found = _PINNED.match(clause.text)
     if not found or gates.unreal(clause.text) or gates.one_off(found.group("o")):
         return ()
-    who, what = resolve(re.sub(r" (?:is|are|stays?)$", "", found.group("s")), talk), trim(found.group("o"), 5)
+    who, what = resolve(found.group("s") or "we", talk), trim(found.group("o"), 5)
     if who is None or what is None:
         return ()
     tool = _TOOL_VERSION.match(what)

@@ -23,8 +23,8 @@ def alternatives(words: str) -> str:
 
 # What may stand before the statement itself and says nothing.
 FILLERS = alternatives(
-    """yes yeah yep yup ya ok okay k no nope nah naw nein non nee não nao sure right well so and but
-    then also oh ah ahh uh hm hmm eh ugh sorry haha lol btw fyi psa anyway actually basically
+    """yes yeah yep yup ya ok okay k nope nah naw sure right well so and but
+    then also oh ah ahh uh hm hmm eh ugh locally sorry haha lol btw fyi psa anyway actually basically
     honestly hey hi hello please pls good great cause cuz bc because since as_of_now
     by_the_way for_the_record heads_up just_so_you_know just_fyi just_a_reminder reminder
     note_that remember_that keep_in_mind_that keep_in_mind careful be_careful caution attention
@@ -46,7 +46,7 @@ PRONOUNS = frozenset(
     """it its it's that this these those they them he she him her one ones that's there here what
     which who something anything nothing everything someone anyone somebody anybody nobody
     everyone everybody people stuff things thing you your ours mine yours theirs whatever
-    es das dies diese die der man sie er c'est ça cela ce il elle on eso esto ello lo la le
+    es das dies diese die der man sie er c'est ça cela ce il elle on eso esto ello lo la le él ella
     isso isto ele ela dat dit het deze die 这个 那个 它 这 那 それ これ あれ""".split()
 )
 

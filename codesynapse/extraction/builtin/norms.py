@@ -10,7 +10,7 @@ from codesynapse.extraction.builtin.clauses import PROJECT, USER, Clause, Draft,
 from codesynapse.extraction.builtin.phrases import DATE, is_pronoun, specific, subject, trim
 from codesynapse.extraction.builtin.segment import CODE
 
-__all__ = ["bans", "deadlines", "duties", "habits", "standing_orders", "warnings"]
+__all__ = ["bans", "deadlines", "duties", "habits", "quotas", "settings", "standing_orders", "warnings"]
 
 _SUBJECT = r"^(?P<s>(?:[^\s,;]+ ){0,7}?[^\s,;:]+?)"
 _DUTY = re.compile(
@@ -70,6 +70,15 @@ _STANDING = re.compile(
 _KEEP = re.compile(r"^(?:please |pls |and |so |always |we |i want you to )*keep (?P<s>(?:[^\s,;]+ ){0,4}?[^\s,;]+) (?P<o>(?:under|below|within|at most|above|over|to|in|out of|"
                    r"on|short|small|short and|at|sorted|alphabetical|flat)\b.*)$", re.I)
 _ASK = re.compile(r"^(?:please |pls |always |and |also )*(?P<o>(?:ask|check with|ping|tell|show|run|test|confirm with|wait for|consult)\b.{0,60}\bbefore (?:you )?\S.*)$", re.I)
+_QUOTA = re.compile(r"^(?P<o>(?:at least |exactly |minimum )?(?:\d+|one|two|three|four) (?:[\w-]+ )?(?:reviewers?|approvals?|approvers?|reviews?|sign-?offs?|people|pairs of eyes|"
+                    r"tests?|replicas|retries|workers?|shards?|days|weeks|hours|minutes)) (?:for|on) (?P<s>\S.*)$", re.I)
+_SETTING = re.compile(rf"^(?:(?:set|make|use|keep) )?(?P<s>{CODE}|\w+_\w+|[a-z]+[A-Z]\w+) (?:=|to|is|at)? ?(?P<o>\d[\w.%]*) (?P<for>for (?:the |all )?\S.*)$")
+_CONTRAST = re.compile(rf"^(?P<o>(?:{_VERBS}|cut|import|pull|prefix|target|open|start|base) \S.*)$", re.I)
+_CONTRASTED = re.compile(r"[,;(] ?(?:never|not|no|don't|instead of|nie|jamais|nunca|nooit)\b (?!yet|now|today|sure)", re.I)
+_SAFE_ONE = re.compile(r"^(?:the )?(?:one|version|variant|helper|copy|hook|function|module) (?P<o>(?:in|from|at|under) \S.*?) (?:is|are|works) (?:fine|ok|okay|safe|good|correct|the (?:right|real|good|correct|safe) one|what you want)\b", re.I)
+_EVERY = re.compile(rf"{_SUBJECT} (?:(?P<v>is|are|get|gets) )?(?P<m>always|never|only ever) (?P<o>\S.*)$", re.I)
+_ONLY_VIA = re.compile(rf"^(?P<s>(?:{CODE}|[\w-]+)(?: [\w-]+)?),? (?:you|we|one) (?:can )?(?:only )?(?:reach|get to|access|enter|connect to|deploy|hit)(?:es|s)? (?:only )?(?P<o>(?:through|via|over|from|with|by) \S.*)$", re.I)
+_RULE_IF = re.compile(r"^(?:if|whenever|once|when) (?!i\b|you\b|we (?:ever|had|get)|it\b|that\b)(?P<c>\S.{3,60}?),? (?:then )?(?:we|it) (?P<v>(?:promote|roll|block|release|deploy|merge|fail|page|alert|reject|ship|cut|tag|rebuild|retry)\w*\b.*)$", re.I)
 _WE = re.compile(
     r"^(?:here |in this (?:repo|project|codebase) |at our place |by convention )?we (?P<n>don't|do not|never)? ?(?:only |always |also |just |all |usually |"
     r"strictly )*(?P<o>(?:use|keep|write|name|put|store|follow|squash|rebase|merge|deploy|release|ship|tag|branch|test|run|"
@@ -94,13 +103,39 @@ _WEAK = re.compile(r"^(?:be )?(?:plenty|enough|fine|ok|okay|good|easy|possible|a
                    r"help|do it|do that|figure|check|sleep|wait|admit|say|think)\b", re.I)
 
 
+def quotas(clause: Clause, talk: Talk) -> Sequence[Draft]:
+    """"two reviewers for X", "if X stays above N we promote", "X you reach only through Y"."""
+    found = _RULE_IF.match(clause.text)
+    if found and specific(found.group("c")) and not gates.unreal(clause.text):
+        return [Draft(PROJECT, "CONVENTION", clause.text.rstrip(" .!"), 0.84)] if len(clause.text) < 100 else ()
+    found = _QUOTA.match(clause.text)
+    if found and not gates.one_off(clause.text):
+        who, what = resolve(found.group("s"), talk), trim(found.group("o"))
+        return [Draft(who, "REQUIRES", what, 0.86)] if who and what else ()
+    found = _ONLY_VIA.match(clause.text)
+    if found:
+        who, what = resolve(found.group("s"), talk), trim(found.group("o"))
+        return [Draft(who, "GOES_THROUGH", what, 0.86)] if who and what and "only" in clause.text else ()
+    return ()
+
+
+def settings(clause: Clause, talk: Talk) -> Sequence[Draft]:
+    """"lock_timeout 3s for migrations": a named setting and its value."""
+    del talk
+    found = _SETTING.match(clause.text)
+    what = trim(f"{found.group('o')} {found.group('for')}") if found else None
+    if not found or what is None or gates.one_off(what):
+        return ()
+    return [Draft(found.group("s"), "SET_TO", what, 0.85, replace=True)]
+
+
 def duties(clause: Clause, talk: Talk) -> Sequence[Draft]:
     """"X must Y", "X only Y", "X must not Y"."""
     found, negative = _FORBIDDEN.match(clause.text), True
     if not found:
         found, negative = _DUTY.match(clause.text), False
-    if not found or gates.unreal(clause.text):
-        return ()
+    if not found:
+        return _every(clause, talk)
     who, what = resolve(found.group("s"), talk), trim(found.group("o"))
     if who is None or what is None or _WEAK.match(what) or gates.one_off(clause.text):
         return ()
@@ -113,6 +148,17 @@ def duties(clause: Clause, talk: Talk) -> Sequence[Draft]:
         return ()
     what = re.sub(r"^be (?=\S)", "", what) if mode.startswith(("must", "has", "have", "need")) else what
     return [Draft(who, "ONLY" if mode in ("only", "may only", "can only") else "MUST", what, 0.88)]
+
+
+def _every(clause: Clause, talk: Talk) -> Sequence[Draft]:
+    """"orders are always shown in X": what holds every time."""
+    found = _EVERY.match(clause.text)
+    if not found or is_pronoun(found.group("s")) or gates.momentary(clause.text) or gates.one_off(clause.text):
+        return ()
+    who, what = resolve(found.group("s"), talk), trim(found.group("o"))
+    if who is None or who == PROJECT or what is None or len(what.split()) < 2:
+        return ()
+    return [Draft(who, "NEVER" if found.group("m") == "never" else "ALWAYS", what, 0.84)]
 
 
 def bans(clause: Clause, talk: Talk) -> Sequence[Draft]:
@@ -167,6 +213,9 @@ def standing_orders(clause: Clause, talk: Talk) -> Sequence[Draft]:
     if found and (specific(found.group("o")) or _STANDING.search(clause.sentence.text)) and not gates.one_off(clause.text):
         who, what = subject(found.group("s")), trim(found.group("o"))
         return [Draft(USER, "PREFERS", f"{who} {what}", 0.85)] if who and what else ()
+    if _CONTRAST.match(clause.text) and _CONTRASTED.search(clause.sentence.text) and specific(clause.text) and not gates.one_off(clause.sentence.text):
+        what = trim(clause.text)
+        return [Draft(PROJECT, "CONVENTION", what, 0.85)] if what and len(what.split()) > 1 else ()
     found = _ALWAYS.match(clause.text) or _ASK.match(clause.text)
     if found and not gates.one_off(clause.text):
         what = trim(re.sub(r"\s+(?:from now on|going forward)\b.*", "", found.group("o"), flags=re.I))
@@ -197,6 +246,9 @@ def habits(clause: Clause, talk: Talk) -> Sequence[Draft]:
 def warnings(clause: Clause, talk: Talk) -> Sequence[Draft]:
     """"careful with X, it leaks": what X does to those who do not know."""
     sentence = clause.sentence.text
+    safe = _SAFE_ONE.match(clause.text)
+    if safe and specific(safe.group("o")) and (what := trim(safe.group("o"))):
+        return [Draft(talk.topic or PROJECT, "USES", f"the one {what}", 0.84)]
     if not _WARN.search(sentence) or gates.unreal(clause.text):
         return ()
     text = re.sub(r"^(?:be )?(?:careful|watch out|beware|caution|cuidado|mind)(?: that)?[:,]? ?", "", clause.text, flags=re.I)

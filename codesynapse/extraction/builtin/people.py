@@ -28,7 +28,7 @@ _STYLE = re.compile(r"^(?:please |pls |just |only |and )*(?P<o>(?:short|shorter|
 _PLS = re.compile(r"^(?P<o>(?:[\w/-]+ ){0,4}[\w/-]+),? (?:pls|please|bitte|svp|por favor)\b", re.I)
 _WISH = re.compile(r"^(?:it|that|this|to|you|the|a|know|see|add|do|go|have|be|get|sleep|ask|merge|rename|check|look|at|one|some|them)\b", re.I)
 _PERSONAL = [
-    ("LOCATED_IN", re.compile(r"^(?:i am|i live|i work|i sit|i'm) (?:currently |now |usually |based |living |working |sitting |over |out |up |down )*(?:in|from|out of|near) (?P<o>(?:[A-Za-zÀ-ÿ][\w'-]+)(?: [A-Z][\w'-]+){0,2})\b(?! (?:meeting|call|hurry|rush|middle|process))", re.I)),
+    ("LOCATED_IN", re.compile(r"^(?:i am|i live|i work|i sit|i'm) (?:currently |now |usually |based |living |working |sitting |over |out |up |down )*(?:in|from|near) (?P<o>(?-i:[A-ZÀ-Ý][\w'-]+(?: [A-Z][\w'-]+){0,2}|[a-zà-ÿ][\w'-]{3,}(?= ?$| these| this| now| time| right))).*$", re.I)),
     ("HAS_TIMEZONE", re.compile(r"^(?:my (?:time ?zone|tz) is|i am (?:on|in)) (?P<o>(?:utc|gmt|cet|cest|est|edt|pst|pdt|ist|jst|bst|aest|mst|cst|[A-Z][a-z]+/[A-Z]\w+)\b\S*(?: ?[+-]\d+)?(?: time)?)", re.I)),
     ("NAMED", re.compile(r"^(?:my name is|i am called|call me|my name's|ich heiße|mein name ist|je m'appelle|me llamo|mi nombre es|meu nome é|ik heet|mijn naam is|我叫|私の名前は) ?(?P<o>[\w'-]+(?: [A-Z][\w'-]+)?)", re.I)),
     ("IS", re.compile(r"^i am (?P<o>(?:[\w/-]+[- ])?(?:colou?r[- ]?blind|dyslexic|left-handed|deaf|blind|visually impaired|hard of hearing|on the \w+ team|new to \w+.*|the only \w+.*|the \w+ (?:lead|maintainer|owner|dev|engineer).*|an? (?:[\w/+#-]+ ){0,4}(?:dev|developer|engineer|designer|admin|sre|dba|analyst|scientist|manager|student|lead|contractor|freelancer|researcher|tester|architect|consultant|intern|teacher|founder|beginner|newbie|person))\b.*)$", re.I)),
@@ -65,7 +65,7 @@ _ALIAS = [
     re.compile(rf"^quando (?:eu )?(?:digo|falo|disser) (?P<s>(?:{QUOTE}|(?:[^\s,]+ ?){{1,3}}?)),? (?:é|estou falando d[oae]|quero dizer|me refiro a) (?P<o>\S.*)$", re.I),
     re.compile(rf"^als ik (?P<s>(?:{QUOTE}|(?:[^\s,]+ ?){{1,3}}?)) zeg,? (?:bedoel ik|is dat) (?P<o>\S.*)$", re.I),
     re.compile(rf"^(?:我们?(?:说的?|讲的?))?(?P<s>{QUOTE}|[\w-]{{2,12}}?)(?:指的?就?是|就是指|的意思是|是指) ?(?P<o>\S.*)$", re.I),
-    re.compile(rf"^(?P<s>{QUOTE}|[\w-]{{2,12}}?)(?:って言ったら|と言えば|っていうのは|というのは|とは|って) ?(?P<o>\S+?)(?:の?こと(?:です|だよ|だ|ね)*|です|だよ|を指す)(?:ね|よ)?$", re.I),
+    re.compile(rf"^(?P<s>{QUOTE}|[\w-]{{2,12}}?)(?:って言ったら|と言えば|っていうのは|というのは|とは|って) ?(?P<o>\S+?) ?(?:の?こと(?:です|だよ|だ|ね)*|です|だよ|を指す)(?:ね|よ)?$", re.I),
 ]
 
 
@@ -81,7 +81,7 @@ def preferences(clause: Clause, talk: Talk) -> Sequence[Draft]:
         what = trim(found.group("o"))
         return [Draft(USER, "PREFERS", what, 0.86)] if what else ()
     found = _PLS.match(clause.text)
-    if found and re.search(r"\b(?:going forward|from now on|in future|same for|always|everywhere)\b", clause.sentence.text, re.I):
+    if found and re.search(r"\b(?:going forward|from now on|in future|same for|always|everywhere)\b", clause.turn or clause.sentence.text, re.I):
         what = trim(found.group("o"))
         return [Draft(USER, "PREFERS", what, 0.86)] if what else ()
     return ()
@@ -106,7 +106,7 @@ def personal(clause: Clause, talk: Talk) -> Sequence[Draft]:
         what = trim(found.group("o"), 8)
         if what is None or is_pronoun(what) or gates.one_off(what) or predicate == "USES" and not specific(what):
             return ()
-        if predicate == "LOCATED_IN" and re.match(r"(?:the|a|an|my|your|on|favou?r|charge|doubt|love|trouble|pain)\b", found.group("o"), re.I):
+        if predicate == "LOCATED_IN" and re.match(r"(?:the|a|an|my|your|on|favou?r|charge|doubt|love|trouble|pain|meetings?|calls?|office|middle|shock|general|fact|luck|line|bed|work|home|here|there|town|transit)\b", found.group("o"), re.I):
             return ()
         return [Draft(USER, predicate, what, 0.88, replace=predicate in ("NAMED", "HAS_TIMEZONE"))]
     return ()
@@ -144,7 +144,7 @@ def aliases(clause: Clause, talk: Talk) -> Sequence[Draft]:
         if not found:
             continue
         name, what = subject(found.group("s"), 3), trim(found.group("o"), 8)
-        if name is None or what is None or name.casefold() in ("it", "that", "which", "this") or not (specific(what) or pattern is _ALIAS[0]):
+        if name is None or what is None or name.casefold() in ("it", "that", "which", "this") or not (specific(what) or pattern in (_ALIAS[0], *_ALIAS[5:])):
             continue
         if pattern is _ALIAS[2] and " = " in clause.text and len(what.split()) > 1:
             return [Draft(name, "IS", what, 0.86)]

@@ -24,7 +24,7 @@ QUOTE = "[\uec00-\uf7ff]"
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 _SPAN = re.compile(r"`([^`\n]{1,200})`|[\"“«「]([^\"“”«»「」\n]{1,300})[\"”»」]")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|vs|z\.B|bzw|etc|cf|approx|ca|Nr|no)\.$", re.I)
-_SENTENCE_END = re.compile(r"(?<=[.!?…])[)\"”]?\s+|(?<=[。！？])")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[)\"”]?\s+|(?<=[。！？])")
 _SHELL = re.compile(r"^\s*(?:\$|>|❯|PS>|\w+@\w+[:~]\S*\$?)\s+\S")
 _BLOCK_OPEN = re.compile(
     r"<([a-z][\w-]{0,30}(?:reminder|memory|memories|context|command|tool|result|output|stdout|stderr|"

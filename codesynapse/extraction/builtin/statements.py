@@ -23,13 +23,13 @@ _RELATIONS = (
     ("LISTENS_ON", r"(?:listens?|is listening|binds?) (?:on|to)(?: port)?", True),
     ("TALKS_TO", r"(?:talks?|speaks?|connects?) (?:only )?(?:directly )?(?:to|with)", False),
     ("CALLS", r"calls?(?= )", True),
-    ("DEPENDS_ON", r"(?:(?:still )?depends? on|relies on|rely on|imports?|pulls? in|consumes?|pulls?(?= \S+ in\b))", True),
-    ("READS_FROM", r"reads?(?: directly)?(?: (?:from|off))?", True),
+    ("DEPENDS_ON", r"(?:(?:still )?depends? on|relies on|rely on|imports?|pulls? in|consumes?|pulls?(?= \S+ in\b))", False),
+    ("READS_FROM", r"reads?(?: directly)?(?: (?:from|off))?", False),
     ("WRITES_TO", r"writes?(?: directly)? to", True),
-    ("GOES_THROUGH", r"(?:goes?|must go|has to go|have to go|is sent|are sent|gets? sent|is shipped|are shipped|is routed|"
+    ("GOES_THROUGH", r"(?:go(?:es)?|must go|has to go|have to go|is sent|are sent|gets? sent|is shipped|are shipped|is routed|"
      r"are routed|gets? shipped|syncs?|sync|only happens?|happens?|is handled|are handled) (?:only )?(?:out )?"
      r"(?:through|via|with|over|by|from)", False),
-    ("GOES_TO", r"(?:goes?|must go|has to go|are sent|is sent|gets? sent|targets?|ships?|report|reports) (?:straight |directly |only )?(?:to(?! (?:be|get)\b)|into)|targets?", False),
+    ("GOES_TO", r"(?:go(?:es)?|must go|has to go|are sent|is sent|gets? sent|targets?|ships?|report|reports) (?:straight |directly |only )?(?:to(?! (?:be|get)\b)|into)|targets?", False),
     ("COMES_FROM", r"(?:comes?|is read|are read|is generated|are generated|is loaded|are loaded|is taken|are taken) from", False),
     ("DEPLOYS_TO", r"(?:auto-?)?deploys?(?: automatically)?(?: straight)? to", False),
     ("DEPLOYED_FROM", r"(?:is|are) (?:cut|deployed|released|shipped|built|branched) from|deploys?(?: only)?(?: happen)? from|"
@@ -39,10 +39,11 @@ _RELATIONS = (
     ("TRIGGERS", r"triggers?|kicks? off", False),
     ("NAMED", r"(?:is|are) (?:called|named)", False),
     ("ENDS_ON", rf"(?:ends?|expires?|stops?|runs? out|(?:is|are|gets?) (?:switched off|shut down|turned off|retired|removed|"
-     rf"sunset|decommissioned|frozen)|goes? away|shuts? down)(?= (?:on |at |by |in |from )?(?:the )?{DATE})", False),
+     rf"sunset|decommissioned|frozen)|go(?:es)? away|shuts? down)(?= (?:on |at |by |in |from )?(?:the )?{DATE})", False),
     ("STARTS_ON", rf"(?:starts?|begins?|kicks? off|launches|goes live|opens?)(?= (?:on |at |in )?(?:the )?{DATE})", False),
     ("DUE_ON", rf"(?:(?:is|are) due|has to be (?:done|ready|out|in)|must be (?:done|ready|out|in)|needs to be (?:done|ready|out|in)|ships?|lands?|goes out)"
      rf"(?= (?:on |by |at |before |until )?(?:the )?{DATE})", False),
+    ("BYPASSES", r"(?:skips?|bypass(?:es)?)", False),
     ("EXPECTS", r"expects?", True),
     ("SERVES", r"(?:exposes|serves|emits|publishes|routes)", True),
     ("REQUIRES", r"(?:needs?|requires?)(?! to\b)", False),
@@ -82,15 +83,32 @@ _BAD_OBJECT = re.compile(
     r"done|stuck|unrelated|fixed|clean|outdated|stale|leftover|legacy|rotting|half|currently|not\b|no\b|to\b|that\b|it\b)",
     re.I,
 )
+_RULED = re.compile(
+    r"\b(?:in this (?:repo|project|codebase|code ?base)|in here|around here|everywhere|always|by convention|as a rule|across the|"
+    r"from now on|going forward)\b|\bhere (?:is|are)\b",
+    re.I,
+)
 _GONE = re.compile(r"\b(?:no longer|not|never|don't|doesn't|do not|does not)\b", re.I)
+
+
+_OWN_START = re.compile(
+    r"^(?:(?:i|we|they|you|it) (?!too\b)\w+|never \w|always \w|don't \w|do not \w|no \w+ (?:in|on|to|for|into|after|without)\b|nothing \w|"
+    r"nobody \w|anything \w|everything \w|please \w|corre\b|läuft\b|roda\b|tourne\b|draait\b|(?:needs?|requires?|must|has to|have to|runs|lives|"
+    r"listens|belongs) )",
+    re.I,
+)
 
 
 def stands_alone(text: str) -> bool:
     """Whether the text states something by itself, with a subject and a verb of its own."""
+    if _OWN_START.match(text):
+        return True
     found = _STATEMENT.match(text) or _COPULA.match(text)
     if not found:
         return False
     name = found.group("s")
+    if re.match(r"(?:i|we|they|it|you|he|she)$", name, re.I):
+        return True
     return subject(name, 5) is not None and len(name.split()) <= 5
 
 
@@ -106,13 +124,20 @@ def relations(clause: Clause, talk: Talk) -> Sequence[Draft]:
     who = resolve(found.group("s"), talk)
     if who is None or who == PROJECT and predicate in ("CALLS", "READS_FROM", "GOES_TO", "DOES", "NAMED", "REQUIRES"):
         return ()
-    tail = found.group("o")
+    tail = _antecedent(found.group("o"), talk)
     if predicate == "DEPENDS_ON" and tail.split()[1:2] == ["in"]:
         tail = tail.split()[0]
     what = trim(tail)
     if what is None or must_name and not specific(tail.split(",")[0]) or gates.one_off(what):
         return ()
     return [_draft(who, predicate, verb, what, adverb)]
+
+
+def _antecedent(tail: str, talk: Talk) -> str:
+    """The object, or what it points back at."""
+    if re.fullmatch(r"(?:it|that|this|them)(?: (?:too|as well|still))?", tail, re.I) and talk.topic:
+        return talk.topic
+    return tail
 
 
 def _draft(who: str, predicate: str, verb: str, what: str, adverb: str) -> Draft:
@@ -149,10 +174,14 @@ def copulas(clause: Clause, talk: Talk) -> Sequence[Draft]:
         return ()
     if found.group("n"):
         return [Draft(who, "IS_NOT", what, 0.8)] if specific(what) and not clause.reason else ()
-    if found.group("eq"):
+    if found.group("eq") and (found.group("eq") not in ("=", "==") or specific(what) or specific(who)):
         arrow = found.group("eq") not in ("=", "==")
-        return [Draft(who, "USES" if arrow else "IS", what, 0.85)] if specific(what) or specific(who) else ()
-    if not specific(what) or who == PROJECT and not _VERSION.match(re.sub(r"^on ", "", what)):
+        return [Draft(who, "USES" if arrow else "IS", what, 0.85)]
+    only = re.match(r"^(?P<o>\S.*?)[ -]only$", what)
+    if only and not found.group("eq"):
+        return [Draft(who, "ONLY", only.group("o"), 0.86)]
+    ruled = _RULED.search(clause.sentence.text) and who != PROJECT and len(what.split()) > 1
+    if not (specific(what) or ruled) or who == PROJECT and not _VERSION.match(re.sub(r"^on ", "", what)):
         return ()
     return [_is(who, what)]
 
