@@ -19,7 +19,7 @@ _DECISIONS = [
                r"(?:on|for)|standardi[sz](?:e|ing) on|decid(?:ed|ing) (?:on|for)|opt(?:ed|ing)? for|chose|choosing|pick(?:ed|ing)|agreed (?:on|to use)|"
                r"adopt(?:ed|ing)?|commit(?:ted|ting) to|landed on) (?P<o>\S.*)$", re.I),
     re.compile(rf"^(?P<o>{_NAME}) it is$", re.I),
-    re.compile(r"^(?:the )?(?:final )?(?:decision|verdict|winner|conclusion|outcome|result)(?: is| was|:)? ?(?:we(?: are|'re)? (?:go|going) with |to use |we use )?(?P<o>\S.*)$", re.I),
+    re.compile(r"^(?:the )?(?:final )?(?:decision|verdict|winner|conclusion|outcome|result)(?: is| was|:) (?:we(?: are|'re)? (?:go|going) with |to use |we use )?(?P<o>\S.*)$", re.I),
     re.compile(rf"^(?P<o>{_NAME}) (?:wins|is the winner|gets the nod|is what we(?:'re| are)? (?:using|going with))$", re.I),
     re.compile(r"^(?:wir (?:nehmen|bleiben bei|haben uns (?:\w+ )?(?:auf|für)|setzen auf|nutzen|verwenden)|ich nehme) (?P<o>\S+(?: \S+)?)(?: (?:geeinigt|entschieden|festgelegt))?$", re.I),
     re.compile(r"^(?:al final )?(?:nos quedamos con|vamos con|usaremos|elegimos|hemos decidido usar|decidimos usar) (?P<o>\S.*)$", re.I),

@@ -74,6 +74,8 @@ def resolve(text: str, talk: Talk) -> str | None:
     if text.casefold() in ("we", "i", "us", "wir", "nosotros", "nous", "on", "我们", "私たち"):
         return PROJECT
     if is_pronoun(text):
+        if text.casefold() in ("this", "that", "which", "what", "there", "here", "something", "nothing", "everything", "anything", "who"):
+            return None
         return talk.topic or (talk.asked.topic if talk.asked else None)
     return subject(text)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "AMBIGUOUS",
     "BAD_HEADS",
     "FILLERS",
     "MONTHS",
@@ -84,6 +85,17 @@ WEEKDAYS = alternatives(
     thursdays fridays saturdays sundays mon tue tues wed weds thu thur thurs fri
     montag dienstag mittwoch donnerstag freitag samstag sonntag lundi mardi mercredi jeudi
     vendredi samedi dimanche lunes martes miércoles jueves viernes sábado domingo"""
+)
+
+# Names that are ordinary words as well; they count only where little else stands.
+AMBIGUOUS = frozenset(
+    """go make just next express segment kind spring temporal ember solid fish arch fly render cursor sublime
+    ant c r got ky vector tempo rest fetch slack teams notion linear drone flux karma rider arm nose black
+    hatch attrs trunk spaces tabs parcel less swift dart crystal nim fiber gin echo spark requests hypothesis
+    nest sam mix task fiber chef puppet salt consul nomad vault drizzle sequelize clerk render postmark
+    plausible segment joi phoenix clang proto stack rails actix rocky prefect dagster thrift json yaml xml csv
+    html css sql js node python shell linux windows macos github git commit squash rebase integers cents
+    decimal cursors ios""".split()
 )
 
 # Names people write in lower case. Only used to tell a specific object from a vague one.

@@ -21,7 +21,7 @@ from codesynapse.extraction.builtin import (
 )
 from codesynapse.extraction.builtin.clauses import PROJECT, USER, Clause, Draft, Family, Talk, clauses
 from codesynapse.extraction.builtin.phrases import subject
-from codesynapse.extraction.builtin.segment import CODE, Sentence, Spans, sentences
+from codesynapse.extraction.builtin.segment import CODE, Sentence, Spans, pasted, printed, sentences
 
 __all__ = ["Listener", "Note"]
 
@@ -50,6 +50,7 @@ _FAMILIES: tuple[Family, ...] = (
     statements.copulas,
     languages.foreign,
 )
+_TOPIC_LASTS = 4  # turns
 _ASKING = (people.preferences,)  # "can we skip the flattery" is a wish in the form of a question
 _TWO_NAMES = re.compile(rf"^(?:the )?{CODE}")
 _REPORT = re.compile(r"^(?:I(?:'ll|'ve|'d)?|I (?:would|will|could|can))? ?(?:\w+ed|send|put|run|use|running|emitting|wrapped|made|wrote|split|set) (?:up )?(?:the |a |an |your )?(?P<t>[\w -]{2,40}?)(?= (?:with|via|through|in|into|using|to|from|on|straight|as|per|by)\b|\.|,|$)", re.I)
@@ -92,8 +93,7 @@ class _Pending:
     drafts: list[tuple[Draft, Spans]] = field(default_factory=list)
     cause: str | None = None
     cause_spans: Spans = field(default_factory=Spans)
-    fixed: bool = False
-    turn: Turn | None = None
+    outright: bool = False
 
 
 class Listener:
@@ -106,16 +106,23 @@ class Listener:
         self._place = 0
         self._answerable = False
         self._spoken = ""
+        self._evidence = False  # somebody looked into the trouble, instead of only talking
+        self._topic_at = 0
 
     def hear(self, turn: Turn) -> None:
         """Take one turn."""
         self._place += 1
+        if self._place - self._topic_at > _TOPIC_LASTS:
+            self._talk.topic = None
+        before = self._talk.topic
         said = sentences(turn.text)
         if turn.role is Speaker.USER:
-            if not gates.injected(turn.text[:20_000]):
+            if not (gates.injected(turn.text[:20_000]) or pasted(turn.text)):
                 self._person(turn, said)
         else:
             self._agent(turn, said)
+        if self._talk.topic != before:
+            self._topic_at = self._place
 
     # -- a person ---------------------------------------------------------------------------
 
@@ -220,10 +227,11 @@ class Listener:
             return
         for draft, spans in pending.drafts:
             self._note(draft, spans, turn, Speaker.USER, "")
-        if pending.cause and self._talk.trouble:
+        firm = pending.outright or self._evidence and len(first.text.split()) <= 9
+        if pending.cause and self._talk.trouble and firm:
             draft = Draft(self._talk.trouble, "CAUSED_BY", pending.cause, 0.78)
             self._note(draft, pending.cause_spans, turn, Speaker.USER, "")
-            self._talk.trouble = None
+            self._talk.trouble, self._evidence = None, False
         self._pending = _Pending()
 
     def _take_back(self, said: Sequence[Sentence]) -> None:
@@ -240,12 +248,15 @@ class Listener:
     # -- an agent ---------------------------------------------------------------------------
 
     def _agent(self, turn: Turn, said: Sequence[Sentence]) -> None:
-        cause, self._pending.drafts = self._pending, []
-        self._pending.turn = turn
+        pending, self._pending.drafts = self._pending, []
+        self._evidence = self._evidence or self._talk.trouble is not None and printed(turn.text)
         asked = [s for s in said if s.question]
         explained = [(s, d) for s in said if (d := causes.diagnosis(s)) and not gates.injected(s.text)]
         if explained and self._talk.trouble:
-            cause.cause, cause.cause_spans = _best(explained)
+            outright = any(causes.explicit_cause(s.text) for s, _ in explained)
+            if outright or not pending.outright:
+                pending.cause, pending.cause_spans = _best(explained)
+                pending.outright = outright
         for sentence in said:
             self._claim(turn, sentence)
         self._close_case(turn, said)

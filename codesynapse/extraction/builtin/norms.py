@@ -16,7 +16,7 @@ _SUBJECT = r"^(?P<s>(?:[^\s,;]+ ){0,7}?[^\s,;:]+?)"
 _DUTY = re.compile(
     rf"{_SUBJECT} (?:always |also |only |still |all )*(?P<m>must|has to|have to|needs? to|may only|can only|should always|"
     r"should only|should be|should go|should use|should live|is supposed to|are supposed to|is required to|"
-    r"gets to|is the only (?:thing|one|service|place) (?:that is |that's )?(?:allowed|permitted) to|only) (?P<o>\S.*)$",
+    r"is the only (?:thing|one|service|place) (?:that is |that's )?(?:allowed|permitted) to|only) (?P<o>\S.*)$",
     re.I,
 )
 _FORBIDDEN = re.compile(
@@ -33,7 +33,7 @@ _NOTHING = re.compile(
     re.I,
 )
 _BAN = re.compile(
-    r"^(?:(?:and|please|pls|so|there are|there is|absolutely|also) )*no (?!problem|worr|idea|need|rush|more\b|one\b|way\b|thanks|"
+    r"^(?:(?:and|please|pls|so|absolutely|also) )*no (?!problem|worr|idea|need|rush|more\b|one\b|way\b|thanks|"
     r"clue|prob|luck|hurry|longer|doubt|matter|big|wonder|reason|change|diff|it\b|that\b|i\b|we\b|you\b|this\b|not\b|no\b|just\b|use\b|"
     r"the\b|dice|stress|joke|pressure|offen[cs]e|comment|plan|time|biggie|from\b|we're\b|it's\b|\w+ yet\b|default then\b)(?P<o>\S.*)$",
     re.I,
@@ -99,8 +99,9 @@ _DEADLINE = re.compile(
     re.I,
 )
 _NO_AFTER = re.compile(rf"\b(?:after|before|until|till|til|by|between|on) (?:the )?{DATE}", re.I)
+_ONLY_TAIL = re.compile(r"^(?:(?:ever )?(?:via|through|on|in|from|for|at|over|by|with|under|to|behind|after|before|during|when)\b|(?:[a-z]+[^s\W]s|use|go|run|call|talk|come|read|write|sync|accept|get)\b (?!then|and))", re.I)
 _WEAK = re.compile(r"^(?:be )?(?:plenty|enough|fine|ok|okay|good|easy|possible|able|nice|happy|done|useful|back|go|sure|there|here|doing|see|tell|know|fix|look|"
-                   r"help|do it|do that|figure|check|sleep|wait|admit|say|think)\b", re.I)
+                   r"help|ensure|make sure|verify|investigate|decide|update|add|do it|do that|figure|check|sleep|wait|admit|say|think)\b", re.I)
 
 
 def quotas(clause: Clause, talk: Talk) -> Sequence[Draft]:
@@ -144,6 +145,8 @@ def duties(clause: Clause, talk: Talk) -> Sequence[Draft]:
     if negative:
         return [Draft(who, "MUST_NOT", what, 0.88)]
     mode = found.group("m").casefold()
+    if who == PROJECT and mode.startswith("need") or mode == "only" and not _ONLY_TAIL.match(found.group("o")):
+        return ()
     if mode.startswith("should") and not specific(what):
         return ()
     what = re.sub(r"^be (?=\S)", "", what) if mode.startswith(("must", "has", "have", "need")) else what
@@ -198,6 +201,8 @@ def _no(clause: Clause, talk: Talk) -> Sequence[Draft]:
         return ()
     what = trim(found.group("o"), 10)
     listed = clause.place > 0 or clause.sentence.bullet
+    if re.search(r"\w(?:ed|wn|ing|found|left)$", found.group("o")):
+        return ()
     if what is None or not (_PLACED.search(found.group("o")) or (listed or specific(what)) and not clause.reason):
         return ()
     if len(what.split()) == 1 and clause.place == 0 and not specific(what):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from codesynapse.extraction.builtin.lexicon import (
+    AMBIGUOUS,
     BAD_HEADS,
     FILLERS,
     MONTHS,
@@ -99,7 +100,9 @@ def expand(text: str) -> str:
 
 def named_tool(text: str) -> str | None:
     """The first well-known tool the text names, or None."""
-    return next((w for w in _WORD.findall(text) if w.casefold().rstrip(".'") in TOOLS), None)
+    words = [w.rstrip(".'") for w in _WORD.findall(text)]
+    few = len(words) <= 4
+    return next((w for w in words if w.casefold() in TOOLS and (few or w.casefold() not in AMBIGUOUS)), None)
 
 
 def specific(text: str) -> bool:
@@ -123,6 +126,15 @@ _NOT_A_THING = re.compile(
     r"can|could|would)\b|\bno$",
     re.I,
 )
+_UNFIT = re.compile(
+    r"[*<>{}|=\\]|^[#+/\-]{1,6}(?: |$)|\b(?:i|my|your|you|me|it|that|which|who|whose|there|this is|because|if|so)\b|"
+    r"\b(?:and|or|of|with|to|in|on|at|by|for|from|the|a|an|than|as|but|not|after|before|when|while|is|are|be|been|into)$|"
+    r"^\w+ly\b(?! \w+$)|^\w{2,}ing (?:it|them|this|that)\b|^(?:line|step|phase|case|bug|issue|option|section|chapter|figure|"
+    r"table|page|day|week|part|round|test|task|point|item) ?#?\d+$|^(?:step|line|phase) |^(?:both|most|many|few|several|kind|kinds|"
+    r"sure|specifically|prefer|plus|like|one|two|three|\d+|exactly|each|such|quick|good|bad|great|next|same|another|other|"
+    r"first|second|third|only|just|even|also|anyway|any|some) ?$",
+    re.I,
+)
 _ENDS_IN_VERB = re.compile(r" (?:is|are|now|always|still|also|all|only|just|both|already)$", re.I)
 
 
@@ -132,15 +144,19 @@ def subject(text: str, limit: int = 7) -> str | None:
     words = text.casefold().split()
     if not words or len(words) > limit or words[-1].strip(".,!") in BAD_HEADS:
         return None
-    if _NOT_A_THING.search(text):
+    if _NOT_A_THING.search(text) or _UNFIT.search(text):
         return None
     return None if is_pronoun(text) or text.casefold() in VAGUE or len(text) > 80 else text
 
 
+_BACK = re.compile(r"^(?:it|them|him|her|us|that|this|those|these|there|which|ing)\b(?! (?:\w+-)?(?:repo|project|codebase|directory|folder|branch))", re.I)
+
+
 def trim(text: str, words: int = 12) -> str | None:
     """A usable object: one phrase, without asides, reasons and fillers; None when vague."""
-    text = _CUT.sub("", text.strip())
-    text = _shorn(text)
+    text = _shorn(_CUT.sub("", text.strip()))
+    if _BACK.match(text):
+        return None
     parts = text.split()
     if not parts or len(text) > MAX_OBJECT or all(w.casefold().strip(".,!'") in VAGUE for w in parts):
         return None

@@ -22,9 +22,9 @@ _RELATIONS = (
     ("RUNS_ON", r"(?:runs?|running|is running|are running|is hosted|is deployed|are deployed) (?:on|in|under)(?= )", True),
     ("LISTENS_ON", r"(?:listens?|is listening|binds?) (?:on|to)(?: port)?", True),
     ("TALKS_TO", r"(?:talks?|speaks?|connects?) (?:only )?(?:directly )?(?:to|with)", False),
-    ("CALLS", r"calls?(?= )", True),
+    ("CALLS", r"calls(?= )|call(?= [\ue000-\uebff]$)", True),
     ("DEPENDS_ON", r"(?:(?:still )?depends? on|relies on|rely on|imports?|pulls? in|consumes?|pulls?(?= \S+ in\b))", False),
-    ("READS_FROM", r"reads?(?: directly)?(?: (?:from|off))?", False),
+    ("READS_FROM", r"reads?(?: directly)?(?: (?:from|off))?(?! (?:like|way|as|well|fine|right|wrong|too))", False),
     ("WRITES_TO", r"writes?(?: directly)? to", True),
     ("GOES_THROUGH", r"(?:go(?:es)?|must go|has to go|have to go|is sent|are sent|gets? sent|is shipped|are shipped|is routed|"
      r"are routed|gets? shipped|syncs?|sync|only happens?|happens?|is handled|are handled) (?:only )?(?:out )?"
@@ -37,7 +37,7 @@ _RELATIONS = (
     ("OWNED_BY", r"(?:(?:is|are) (?:now )?(?:owned|maintained|run|managed|handled|reviewed|looked after|approved) by|"
      r"belongs? to|(?:is|are) with(?= ))", False),
     ("TRIGGERS", r"triggers?|kicks? off", False),
-    ("NAMED", r"(?:is|are) (?:called|named)", False),
+    ("NAMED", r"(?:is|are) (?:called|named)(?! (?:once|twice|by|from|in|on|when|with|for|at|after|before|every))", False),
     ("ENDS_ON", rf"(?:ends?|expires?|stops?|runs? out|(?:is|are|gets?) (?:switched off|shut down|turned off|retired|removed|"
      rf"sunset|decommissioned|frozen)|go(?:es)? away|shuts? down)(?= (?:on |at |by |in |from )?(?:the )?{DATE})", False),
     ("STARTS_ON", rf"(?:starts?|begins?|kicks? off|launches|goes live|opens?)(?= (?:on |at |in )?(?:the )?{DATE})", False),
@@ -51,7 +51,7 @@ _RELATIONS = (
     ("KEPT_FOR", r"(?:is|are|gets?) (?:kept|retained)(?= (?:for )?\d)|stays? (?:in|on|around)(?= .*\d ?(?:h|d|days?|hours?|weeks?)\b)|"
      r"(?:go|goes) to(?= .* for \d)", False),
     ("STAYS_ON", r"(?:stays?|remains?|(?:is|are|we are)? ?(?:still )?(?:stuck|pinned|locked|frozen)) (?:on|at|to)|stays?(?= \d)", True),
-    ("STANDS_FOR", r"(?:stands for|is short for|is (?:our |team )?(?:slang|shorthand|nickname|code ?name) for|means)", False),
+    ("STANDS_FOR", r"(?:stands for|is short for|is (?:our |team )?(?:slang|shorthand|nickname|code ?name) for)", False),
     ("IS", r"(?:is|are|gets?)(?= (?:wiped|overwritten|generated|protected|read[- ]only|regenerated|frozen|locked|shared|reset|"
      r"deprecated|encrypted|immutable|append[- ]only|idempotent|signed|automatic|rebuilt|rotated|offline-first)\b)", False),
     ("DOES", r"(?:leaks|mutates|duplicates|wipes|swallows|deletes|drops|overwrites|invalidates|blocks|ignores|truncates|"
@@ -75,6 +75,12 @@ _NO_LABEL = re.compile(
     r"answer|info|result|re|from|to|date|reminder|also|detail|status|output|tl;?dr|hint|idea|option|step|plan)\b",
     re.I,
 )
+_WORDY = re.compile(
+    r"\b(?:i|you|we|he|she|it|that|which|what|how|is|are|was|were|would|will|should|has|have|had|does|did|removes?|uses?|called|"
+    r"assume|computed|wrapped|added|already|correctly)\b|^(?:exactly|basically|essentially|something|someone|about|almost|nearly|like|"
+    r"as|also|even|one of|part of|wrong|hard|good|\w{3,}ly)\b",
+    re.I,
+)
 _VERSION = re.compile(rf"^(?P<tool>[A-Za-z][\w.+#-]*) (?:v|version )?(?P<n>\d+(?:\.[\dx]+)*)(?![\w:%])(?P<rest>.*)$")
 _BAD_OBJECT = re.compile(
     r"^(?:(?:a|an|the|one|just|really|so|too|very|pretty|quite|kind of|sort of|about|like) )*(?:[a-z]{3,}ing\b(?! (?:guild|team|squad))|fine|"
@@ -88,6 +94,7 @@ _RULED = re.compile(
     r"from now on|going forward)\b|\bhere (?:is|are)\b",
     re.I,
 )
+_MAX_WORDS = 20  # what is longer is an explanation
 _GONE = re.compile(r"\b(?:no longer|not|never|don't|doesn't|do not|does not)\b", re.I)
 
 
@@ -115,7 +122,7 @@ def stands_alone(text: str) -> bool:
 def relations(clause: Clause, talk: Talk) -> Sequence[Draft]:
     """A lasting relation between two things; what merely happens is not one."""
     found = _STATEMENT.match(clause.text)
-    if not found:
+    if not found or len(clause.text.split()) > _MAX_WORDS:
         return ()
     index = next(i for i in range(len(_RELATIONS)) if found.group(f"r{i}"))
     predicate, _, must_name = _RELATIONS[index]
@@ -166,16 +173,18 @@ def version_of(who: str, what: str, predicate: str) -> Draft:
 def copulas(clause: Clause, talk: Talk) -> Sequence[Draft]:
     """"X is Y", "X = Y" and "X → Y", where Y names something."""
     found = _COPULA.match(clause.text)
-    if not found:
+    if not found or len(clause.text.split()) > _MAX_WORDS:
         return ()
     who, tail = resolve(found.group("s"), talk), found.group("o")
     what = trim(tail)
-    if who is None or what is None or _BAD_OBJECT.match(tail) or gates.momentary(clause.text):
+    if who is None or what is None or _BAD_OBJECT.match(tail) or _WORDY.search(what) or gates.momentary(clause.text):
         return ()
     if found.group("n"):
         return [Draft(who, "IS_NOT", what, 0.8)] if specific(what) and not clause.reason else ()
     if found.group("eq") and (found.group("eq") not in ("=", "==") or specific(what) or specific(who)):
         arrow = found.group("eq") not in ("=", "==")
+        if re.match(CODE, who) and re.match(CODE, what):
+            return ()  # a rename, or a piece of code
         return [Draft(who, "USES" if arrow else "IS", what, 0.85)]
     only = re.match(r"^(?P<o>\S.*?)[ -]only$", what)
     if only and not found.group("eq"):
@@ -204,7 +213,7 @@ def labels(clause: Clause, talk: Talk) -> Sequence[Draft]:
         return ()
     who, tail = subject(found.group("s"), 4), found.group("o")
     what = trim(strip_lead(tail))
-    if who is None or what is None or not specific(tail) or gates.one_off(clause.text):
+    if who is None or what is None or not specific(what) or gates.one_off(clause.text) or _WORDY.search(what):
         return ()
     command = re.match(CODE, what) is not None and len(what.split()) == 1
     return [Draft(who, "RUNS_WITH" if command else "USES" if named_tool(what) else "IS", what, 0.85)]

@@ -50,6 +50,12 @@ _TROUBLE = re.compile(
 _IGNORANT = re.compile(r"\b(?:don't know|do not know|not sure|no entry|can't (?:see|tell|find)|couldn't find|no idea|isn't documented|haven't seen)\b", re.I)
 _CHECK = re.compile(r"^(?:is|are|was|were|does|did|do|has|have)\b(?! there (?:a|an|any)\b)", re.I)
 _CHOICE = re.compile(r"\bwhich (?:one|of (?:these|those|them|the two))\b", re.I)
+_TALKING = re.compile(
+    r"^(?:i (?:was|can|think|also|have|could|would|understand|see|don't|do)\b|it seems|it looks|speaking|sometimes|we (?:rolled|should|could|need)|"
+    r"if |maybe|let's|can (?:we|you|i)|could|should|is (?:there|it)|what|implement|please|pls|add|make|thanks|operation|drop|replace|remove|"
+    r"was there|how|do we|does it|right|yes|that|this|and|so we)\b",
+    re.I,
+)
 _WORD = re.compile(r"[\w.+#@/'\ue000-\uf8ff-]+|,")
 
 
@@ -113,7 +119,7 @@ def choosing(text: str) -> bool:
 def complaint(sentence: Sentence) -> str | None:
     """What is wrong, in the person's words and at most nine of them, or None."""
     text = strip_lead(sentence.text)
-    if not _TROUBLE.search(text):
+    if not _TROUBLE.search(text) or _TALKING.match(text) or len(text.split()) > 24:
         return None
     text = re.split(r"[,;:?!]|\.\s|\.$|\s[-–—(]", text, maxsplit=1)[0]
     text = re.sub(r"^(?:so |when |and )*(?:why (?:does|do|is|are|did|'d)?|why'd)\s+(?:the )?", "", text, flags=re.I)
