@@ -18,7 +18,8 @@ _NAME = re.compile(r"^(?:(?:that is|that would be|it is|ask|ping|das macht|macht
 _AUXILIARY = re.compile(r"^(?P<o>[A-ZÀ-Ýa-z][\w'-]+) (?:does|owns it|do|is|handles it|handles that|approves)\b", re.I)
 _PLACE = re.compile(r"^(?:it is |they are |that is |they live |it lives |they sit |it sits |all |mostly |now |im |in der |dans |en |em )*(?P<o>(?:in|under|at|on|inside|behind|next to|beside|near)? ?\S.*)$", re.I)
 _EMPTY = re.compile(r"^(?:still |now |it is |that is |they are |we use |we are on |we have |just |only |mostly |currently |with |mit |con |avec |com |met |via |through |from |on )+", re.I)
-_CHATTER = re.compile(r"\b(?:i|i'm|i'll|me|you|let's|lets|try|check|look|see|add|do|make|fix|put|run|open|show|use the|grep|rerun|restart|remove|delete|leave|go|go ahead|thanks|thx|"
+_CHATTER = re.compile(r"^\W?\w{1,2}\W?$|^(?:link|raise|push|create|write|commit|merge|rebase|rename|move|update|implement|explain|summari[sz]e|apply|write|start|"
+                      r"continue|proceed|review|test|exactly|nothing|hmm)\b|\b(?:i|i'm|i'll|me|you|let's|lets|try|check|look|see|add|do|make|fix|put|run|open|show|use the|grep|rerun|restart|remove|delete|leave|go|go ahead|thanks|thx|"
                       r"sure|please|pls|think|sorry|haha|lol|wait|done|maybe|works|was|were|did|had|nothing|none|yet)\b", re.I)
 _VERBAL = re.compile(r"\b(?:is|are|was|were|has|have|had|says?|said|does|did|can|will|must|should|squats?|takes?|gets?|doesn't|don't|isn't)\b", re.I)
 _STYLE_ASKED = re.compile(r"\b(?:style|preferences?|rules?|conventions?|formatting|guidelines?|wishes|taste)\b", re.I)

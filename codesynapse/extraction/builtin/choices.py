@@ -88,7 +88,9 @@ def corrections(clause: Clause, talk: Talk) -> Sequence[Draft]:
     if not found:
         return ()
     what = trim(found.group("o"), 8)
-    if what is None or not specific(what) or len(what.split()) > 7:
+    if what is None or not specific(" ".join(what.split()[:3])) or len(what.split()) > 6:
+        return ()
+    if re.match(r"(?:an?|good|nice|great|really|more|less|also)\b", found.group("o"), re.I):
         return ()
     who = talk.topic or (talk.asked.topic if talk.asked else None) or PROJECT
     return [Draft(who, "USES" if named_tool(what) else "IS", what, 0.88, replace=True)]
@@ -111,6 +113,8 @@ def migrations(clause: Clause, talk: Talk) -> Sequence[Draft]:
     """"we moved from X to Y"."""
     found = _MOVED.match(clause.text)
     if not found or clause.reason:
+        return ()
+    if is_pronoun(found.group("s")):
         return ()
     who, what = resolve(found.group("s"), talk), trim(found.group("o"), 6)
     if who is None or what is None or not specific(what) or re.match(r"i am|i$", found.group("s"), re.I):

@@ -127,7 +127,8 @@ _SECRET_TALK = re.compile(
 _SECRET_VALUE = re.compile(
     r"\b(?:sk|pk|rk|tok|ghp|gho|ghs|glpat|xox[abp]|key|pat|npm|hf)[_-][\w-]{6,}|\bAKIA\w{8,}|\beyJ[\w-]{10,}|"
     r"-----BEGIN|\b[a-z][a-z+]{1,9}://[^\s/:@]{1,60}:[^\s/@]{1,60}@|\b(?=\w*\d)(?=\w*[a-zA-Z])\w{24,}\b|"
-    r"\[redacted"
+    r"\[redacted",
+    re.I,
 )
 _OPAQUE = re.compile(r"(?<![\w/.-])(?=[\w.-]*\d)(?=[\w.-]*[A-Za-z])[\w!$%^&*-]{6,}(?![\w/])")
 

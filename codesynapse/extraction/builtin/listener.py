@@ -53,6 +53,7 @@ _FAMILIES: tuple[Family, ...] = (
 _TOPIC_LASTS = 4  # turns
 _ASKING = (people.preferences,)  # "can we skip the flattery" is a wish in the form of a question
 _TWO_NAMES = re.compile(rf"^(?:the )?{CODE}")
+_PART = re.compile(r"(?=[a-z@])(?=[\w@/.-]*[-/])[\w@/.-]+$")  # a service, package or folder: no function
 _REPORT = re.compile(r"^(?:I(?:'ll|'ve|'d)?|I (?:would|will|could|can))? ?(?:\w+ed|send|put|run|use|running|emitting|wrapped|made|wrote|split|set) (?:up )?(?:the |a |an |your )?(?P<t>[\w -]{2,40}?)(?= (?:with|via|through|in|into|using|to|from|on|straight|as|per|by)\b|\.|,|$)", re.I)
 _FIXED = re.compile(r"\b(?:pass(?:es|ed)?|fixed|come through|is clean|works?|green|shows? them|starts?|no (?:more )?changes|resolved)\b", re.I)
 
@@ -169,7 +170,7 @@ class Listener:
         question = topics.asked(sentence)
         if question is not None:
             topic = sentence.spans.restore(question.topic)
-            self._talk.topic = topic
+            self._talk.topic = subject(topic)
             self._talk.asked = topics.Asked(question.kind, topic, sentence.spans.restore(question.text))
             self._answerable = False
 
@@ -227,7 +228,7 @@ class Listener:
             return
         for draft, spans in pending.drafts:
             self._note(draft, spans, turn, Speaker.USER, "")
-        firm = pending.outright or self._evidence and len(first.text.split()) <= 9
+        firm = (pending.outright or self._evidence) and not self._answerable
         if pending.cause and self._talk.trouble and firm:
             draft = Draft(self._talk.trouble, "CAUSED_BY", pending.cause, 0.78)
             self._note(draft, pending.cause_spans, turn, Speaker.USER, "")
@@ -276,7 +277,7 @@ class Listener:
             spans = sentence.spans
             topic = spans.restore(question.topic)
             self._talk.asked = topics.Asked(question.kind, topic, spans.restore(question.text), question.options)
-            self._talk.topic = topic
+            self._talk.topic = subject(topic)
         self._answerable = question is not None
 
     def _claim(self, turn: Turn, sentence: Sentence) -> None:
@@ -289,7 +290,8 @@ class Listener:
             return
         for clause in clauses(sentence, statements.stands_alone):
             for draft in statements.relations(clause, Talk()):
-                if _TWO_NAMES.match(draft.object) and draft.predicate in ("CALLS", "DEPENDS_ON", "READS_FROM", "WRITES_TO", "TALKS_TO", "USES"):
+                names = [sentence.spans.restore(m) for m in re.findall(CODE, f"{draft.subject} {draft.object}")]
+                if _TWO_NAMES.match(draft.object) and all(map(_PART.match, names[:2])) and draft.predicate in ("CALLS", "DEPENDS_ON", "READS_FROM", "WRITES_TO", "TALKS_TO", "USES"):
                     self._note(Draft(draft.subject, draft.predicate, draft.object, 0.65), sentence.spans, turn, Speaker.ASSISTANT, "")
                     self._pending.drafts.append((Draft(draft.subject, draft.predicate, draft.object, 0.8), sentence.spans))
 
@@ -298,7 +300,7 @@ class Listener:
         pending, trouble = self._pending, self._talk.trouble
         if not (pending.cause and trouble) or any(s.question for s in said):
             return
-        outright = any(causes.diagnosis(s) and causes.explicit_cause(s.text) for s in said)
+        outright = any(causes.diagnosis(s) and causes.outright_cause(s.text) for s in said)
         if outright and any(_FIXED.search(s.text) for s in said):
             draft = Draft(trouble, "CAUSED_BY", pending.cause, 0.65)
             self._note(draft, pending.cause_spans, turn, Speaker.ASSISTANT, "")

@@ -200,10 +200,9 @@ def _no(clause: Clause, talk: Talk) -> Sequence[Draft]:
     if not found or gates.one_off(clause.text):
         return ()
     what = trim(found.group("o"), 10)
-    listed = clause.place > 0 or clause.sentence.bullet
-    if re.search(r"\w(?:ed|wn|ing|found|left)$", found.group("o")):
+    if re.search(r"\w(?:ed|wn|ing)$|\b(?:found|left|identified|created|needed|detected|reported|is|are|was|were)\b", found.group("o")):
         return ()
-    if what is None or not (_PLACED.search(found.group("o")) or (listed or specific(what)) and not clause.reason):
+    if what is None or not (_PLACED.search(found.group("o")) or specific(what) or clause.sentence.bullet):
         return ()
     if len(what.split()) == 1 and clause.place == 0 and not specific(what):
         return ()
@@ -254,7 +253,7 @@ def warnings(clause: Clause, talk: Talk) -> Sequence[Draft]:
     safe = _SAFE_ONE.match(clause.text)
     if safe and specific(safe.group("o")) and (what := trim(safe.group("o"))):
         return [Draft(talk.topic or PROJECT, "USES", f"the one {what}", 0.84)]
-    if not _WARN.search(sentence) or gates.unreal(clause.text):
+    if not _WARN.search(sentence[:40]) or gates.unreal(clause.text):
         return ()
     text = re.sub(r"^(?:be )?(?:careful|watch out|beware|caution|cuidado|mind)(?: that)?[:,]? ?", "", clause.text, flags=re.I)
     text = re.sub(r"^(?:with|about|of|for|around) (?:the )?", "", text, flags=re.I)

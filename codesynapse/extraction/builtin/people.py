@@ -45,18 +45,18 @@ _PERSONAL = [
 ]
 _TEAM = r"(?:(?:the |our )?(?:[\w&#@/.'-]+ ){0,3}?[\w&#@/.'-]+)"
 _OWNERS = [
-    re.compile(rf"^(?P<o>{_TEAM}) (?:now |already |also |always |usually |normally )*(?:owns?|maintains?|is responsible for|are responsible for|is in charge of|takes care of|looks after|handles|took over|picked up|runs|approves?|reviews?|signs? off(?: on)?|manages|decides on|gatekeeps) (?:all |the |our |any |everything (?:in|about|around|under) |anything (?:in|about|under) )*(?P<s>\S.*)$", re.I),
+    re.compile(rf"^(?P<o>{_TEAM}) (?:now |already |also |always |usually |normally )*(?:owns?|maintains?|is responsible for|are responsible for|is in charge of|takes care of|looks after|handles|took over|picked up|approves?|reviews?|signs? off(?: on)?|manages|decides on|gatekeeps) (?:all |the |our |any |everything (?:in|about|around|under) |anything (?:in|about|under) )*(?P<s>\S.*)$", re.I),
     re.compile(rf"^(?:ask|ping|talk to|bug|go to|check with) (?P<o>{_TEAM}) (?:about|for|regarding|when it comes to|on anything) (?:anything )?(?:the )?(?P<s>\S.*)$", re.I),
     re.compile(rf"^(?P<s>\S.*?) (?:is|are) (?P<o>[A-Z][\w-]+|(?:the )?[\w-]+ (?:team|squad|guild|crew|folks|guys|people|group))'?s? (?:job|domain|baby|area|turf|thing|responsibility|business|call|code)\b.*$"),
     re.compile(rf"^for (?:anything|everything|changes|stuff|things|questions|prs?|problems) (?:in|on|about|under|around|with|touching|to|regarding) (?:the )?(?P<s>\S.*?),? (?:get|ask|ping|talk to|add|request|you need|go to|it is|bug) (?:(?:a |an )?(?:review|approval|ok|sign-?off|help|blessing) (?:from|by|of) )?(?P<o>{_TEAM})$", re.I),
     re.compile(rf"^(?P<s>\S.*?) (?:is|are|belongs?|moved|went)(?: now)?(?: owned by| with| to| over to| under| handled by| maintained by) (?P<o>(?:the )?(?:[\w-]+ ){{0,2}}(?:team|squad|guild|crew|ops|folks|group|tribe|chapter))\b.*$", re.I),
     re.compile(rf"^(?P<o>{_TEAM}) (?:picked|took) (?:it|that|them|this) (?:up|over)\b.*$", re.I),
 ]
-_NO_OWNER = frozenset("i we you it they he she who that this nobody everyone someone people mine ours nothing anyone code app service script job".split())
+_NO_OWNER = frozenset("let's please can't always never i we you it they he she who that this nobody everyone someone people mine ours nothing anyone code app service script job".split())
 _ALIAS = [
     re.compile(rf"^when(?:ever)? (?:i|we|people|someone|somebody|you hear|they|folks|anyone)(?: here)? ?(?:say|says|write|writes|talk about|talks about|mention|mentions)? (?P<s>(?:{QUOTE}|{CODE}|(?:[^\s,]+ ?){{1,3}}?)) ?,? (?:i|we|they|it|that) ?(?:mean|means|is|are talking about|am talking about|talk about|refer to|'re talking about)s? (?P<o>\S.*)$", re.I),
     re.compile(r"^(?:by )?(?P<s>(?:[^\s,]+ ){0,2}?[^\s,]+),? (?:i|we) (?:mean|meant) (?P<o>\S.*)$", re.I),
-    re.compile(r"^(?P<s>(?:[^\s,]+ ){0,2}?[^\s,]+) (?:means|stands for|is short for|is (?:our |the |team |internal |just )*(?:slang|nickname|shorthand|name|code ?name|alias|word|term) for|refers to|= ?|is what we call|aka|is just|a\.k\.a\.?) (?P<o>\S.*)$", re.I),
+    re.compile(r"^(?P<s>(?:[^\s,]+ ){0,2}?[^\s,]+) (?:means|stands for|is short for|is (?:our |the |team |internal |just )*(?:slang|nickname|shorthand|name|code ?name|alias|word|term) for|refers to|= ?|is what we call|aka|a\.k\.a\.?) (?P<o>\S.*)$", re.I),
     re.compile(r"^(?P<o>\S.*?) is (?:what we call|called|known as|nicknamed|internally called) (?P<s>(?:[^\s,]+ ){0,2}?[^\s,]+)$", re.I),
     re.compile(rf"^(?P<s>{QUOTE}|(?:the )?{CODE}) (?:is|are|=) (?P<o>\S.*)$", re.I),
     re.compile(rf"^(?:wenn (?:ich|wir) (?P<s>(?:{QUOTE}|(?:[^\s,]+ ?){{1,3}}?)) (?:sage|sagen|schreibe)n?,? (?:meine|meinen) (?:ich|wir)) (?P<o>\S.*)$", re.I),
@@ -124,6 +124,8 @@ def owners(clause: Clause, talk: Talk) -> Sequence[Draft]:
             continue
         if not (_is_team(who) or who[:1].isupper() or _titled(clause, who)):
             continue
+        if re.search(r"[a-z][A-Z]|[().`_]", who) or gates.one_off(clause.text):
+            continue
         return [Draft(thing, "OWNED_BY", who, 0.88)]
     return ()
 
@@ -145,6 +147,8 @@ def aliases(clause: Clause, talk: Talk) -> Sequence[Draft]:
             continue
         name, what = subject(found.group("s"), 3), trim(found.group("o"), 8)
         if name is None or what is None or name.casefold() in ("it", "that", "which", "this") or not (specific(what) or pattern in (_ALIAS[0], *_ALIAS[5:])):
+            continue
+        if pattern is _ALIAS[2] and (len(what.split()) > 5 or re.search(r"\b(?:is|are|any|needs?|that|will|would|still)\b", what)):
             continue
         if pattern is _ALIAS[2] and " = " in clause.text and len(what.split()) > 1:
             return [Draft(name, "IS", what, 0.86)]

@@ -131,7 +131,7 @@ _UNFIT = re.compile(
     r"\b(?:and|or|of|with|to|in|on|at|by|for|from|the|a|an|than|as|but|not|after|before|when|while|is|are|be|been|into)$|"
     r"^\w+ly\b(?! \w+$)|^\w{2,}ing (?:it|them|this|that)\b|^(?:line|step|phase|case|bug|issue|option|section|chapter|figure|"
     r"table|page|day|week|part|round|test|task|point|item) ?#?\d+$|^(?:step|line|phase) |^(?:both|most|many|few|several|kind|kinds|"
-    r"sure|specifically|prefer|plus|like|one|two|three|\d+|exactly|each|such|quick|good|bad|great|next|same|another|other|"
+    r"sure|specifically|prefer|plus|like|one|two|three|\d+|exactly|each|such|following|current|explicit|together|given|billable|quick|good|bad|great|next|same|another|other|"
     r"first|second|third|only|just|even|also|anyway|any|some) ?$",
     re.I,
 )
@@ -149,7 +149,7 @@ def subject(text: str, limit: int = 7) -> str | None:
     return None if is_pronoun(text) or text.casefold() in VAGUE or len(text) > 80 else text
 
 
-_BACK = re.compile(r"^(?:it|them|him|her|us|that|this|those|these|there|which|ing)\b(?! (?:\w+-)?(?:repo|project|codebase|directory|folder|branch))", re.I)
+_BACK = re.compile(r"^(?:it|them|him|her|us|that|this|those|these|there|which|ing|and|or|are|is|was|were|of|than)\b(?! (?:\w+-)?(?:repo|project|codebase|directory|folder|branch))", re.I)
 
 
 def trim(text: str, words: int = 12) -> str | None:

@@ -23,7 +23,7 @@ _RELATIONS = (
     ("LISTENS_ON", r"(?:listens?|is listening|binds?) (?:on|to)(?: port)?", True),
     ("TALKS_TO", r"(?:talks?|speaks?|connects?) (?:only )?(?:directly )?(?:to|with)", False),
     ("CALLS", r"calls(?= )|call(?= [\ue000-\uebff]$)", True),
-    ("DEPENDS_ON", r"(?:(?:still )?depends? on|relies on|rely on|imports?|pulls? in|consumes?|pulls?(?= \S+ in\b))", False),
+    ("DEPENDS_ON", r"(?:(?:still )?depends? on|relies on|rely on|imports(?= \S+(?: \S+)?$| [\ue000-\uebff])|pulls? in|consumes?|pulls?(?= \S+ in\b))", False),
     ("READS_FROM", r"reads?(?: directly)?(?: (?:from|off))?(?! (?:like|way|as|well|fine|right|wrong|too))", False),
     ("WRITES_TO", r"writes?(?: directly)? to", True),
     ("GOES_THROUGH", r"(?:go(?:es)?|must go|has to go|have to go|is sent|are sent|gets? sent|is shipped|are shipped|is routed|"
@@ -77,7 +77,7 @@ _NO_LABEL = re.compile(
 )
 _WORDY = re.compile(
     r"\b(?:i|you|we|he|she|it|that|which|what|how|is|are|was|were|would|will|should|has|have|had|does|did|removes?|uses?|called|"
-    r"assume|computed|wrapped|added|already|correctly)\b|^(?:exactly|basically|essentially|something|someone|about|almost|nearly|like|"
+    r"assume|computed|wrapped|added|already|correctly)\b|^(?:exactly|basically|essentially|something|someone|about|almost|nearly|like|either|more|less|difference|example|testament|matter|way|kind|sort|case|thing|copy|"
     r"as|also|even|one of|part of|wrong|hard|good|\w{3,}ly)\b",
     re.I,
 )
@@ -179,6 +179,10 @@ def copulas(clause: Clause, talk: Talk) -> Sequence[Draft]:
     what = trim(tail)
     if who is None or what is None or _BAD_OBJECT.match(tail) or _WORDY.search(what) or gates.momentary(clause.text):
         return ()
+    if re.match(r"(?:an?|just|really) ", tail, re.I) and len(what.split()) > 4:
+        return ()
+    if re.fullmatch(r"[0-9a-f]{7,64}|[0-9a-f-]{36}", what):
+        return ()
     if found.group("n"):
         return [Draft(who, "IS_NOT", what, 0.8)] if specific(what) and not clause.reason else ()
     if found.group("eq") and (found.group("eq") not in ("=", "==") or specific(what) or specific(who)):
@@ -214,6 +218,8 @@ def labels(clause: Clause, talk: Talk) -> Sequence[Draft]:
     who, tail = subject(found.group("s"), 4), found.group("o")
     what = trim(strip_lead(tail))
     if who is None or what is None or not specific(what) or gates.one_off(clause.text) or _WORDY.search(what):
+        return ()
+    if re.fullmatch(r"[0-9a-f]{7,64}|[0-9a-f-]{36}|\d{1,2}", what) or re.match(r"(?:total|count|found|session|number)\b", who, re.I):
         return ()
     command = re.match(CODE, what) is not None and len(what.split()) == 1
     return [Draft(who, "RUNS_WITH" if command else "USES" if named_tool(what) else "IS", what, 0.85)]

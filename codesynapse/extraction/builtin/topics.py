@@ -52,7 +52,7 @@ _CHECK = re.compile(r"^(?:is|are|was|were|does|did|do|has|have)\b(?! there (?:a|
 _CHOICE = re.compile(r"\bwhich (?:one|of (?:these|those|them|the two))\b", re.I)
 _TALKING = re.compile(
     r"^(?:i (?:was|can|think|also|have|could|would|understand|see|don't|do)\b|it seems|it looks|speaking|sometimes|we (?:rolled|should|could|need)|"
-    r"if |maybe|let's|can (?:we|you|i)|could|should|is (?:there|it)|what|implement|please|pls|add|make|thanks|operation|drop|replace|remove|"
+    r"\W|did |can't we|if |maybe|let's|can (?:we|you|i)|could|should|is (?:there|it)|what|implement|please|pls|add|make|thanks|operation|drop|replace|remove|"
     r"was there|how|do we|does it|right|yes|that|this|and|so we)\b",
     re.I,
 )
