@@ -22,41 +22,15 @@ _DECISIONS = [
         re.I,
     ),
     re.compile(rf"^(?P<o>{_NAME}) it is$", re.I),
-    re.compile(
-        r"^(?:the )?(?:final )?(?:decision|verdict|winner|conclusion|outcome|result)(?: is| was|:)? ?(?:we(?: are|'re)? (?:go|going) with |to use |we use )?(?P<o>\S.*)$",
-        re.I,
-    ),
-    re.compile(
-        rf"^(?P<o>{_NAME}) (?:wins|is the winner|gets the nod|is what we(?:'re| are)? (?:using|going with))$",
-        re.I,
-    ),
-    re.compile(
-        r"^(?:wir (?:nehmen|bleiben bei|haben uns (?:\w+ )?(?:auf|für)|setzen auf|nutzen|verwenden)|ich nehme) (?P<o>\S+(?: \S+)?)(?: (?:geeinigt|entschieden|festgelegt))?$",
-        re.I,
-    ),
-    re.compile(
-        r"^(?:al final )?(?:nos quedamos con|vamos con|usaremos|elegimos|hemos decidido usar|decidimos usar) (?P<o>\S.*)$",
-        re.I,
-    ),
-    re.compile(
-        r"^(?:on (?:part|reste) sur|on (?:a choisi|prend|garde)|finalement on (?:prend|garde|part sur)) (?P<o>\S.*)$",
-        re.I,
-    ),
-    re.compile(
-        r"^(?:vamos (?:de|com|usar)|decidimos (?:usar|por)|ficou decidido (?:usar )?|a gente vai (?:de|com|usar)) (?P<o>\S.*)$",
-        re.I,
-    ),
-    re.compile(
-        r"^(?:we (?:gaan voor|kiezen(?: voor)?|houden het bij|nemen)|het wordt) (?P<o>\S.*)$", re.I
-    ),
-    re.compile(
-        r"^(?:我们)?(?:决定|就|最后|还是)(?:使用|选择|选|采用|用)了?(?P<o>[\w.+#\- ]+?)(?:吧|了)?$",
-        re.I,
-    ),
-    re.compile(
-        r"^(?P<o>[\w.+#\- ]+?)(?:に(?:決めた|決まった|決まりました|します|する|しよう)|で(?:いこう|いきます|行く|行きます))(?:よ|ね)?$",
-        re.I,
-    ),
+    re.compile(r"^(?:the )?(?:final )?(?:decision|verdict|winner|conclusion|outcome|result)(?: is| was|:) (?:we(?: are|'re)? (?:go|going) with |to use |we use )?(?P<o>\S.*)$", re.I),
+    re.compile(rf"^(?P<o>{_NAME}) (?:wins|is the winner|gets the nod|is what we(?:'re| are)? (?:using|going with))$", re.I),
+    re.compile(r"^(?:wir (?:nehmen|bleiben bei|haben uns (?:\w+ )?(?:auf|für)|setzen auf|nutzen|verwenden)|ich nehme) (?P<o>\S+(?: \S+)?)(?: (?:geeinigt|entschieden|festgelegt))?$", re.I),
+    re.compile(r"^(?:al final )?(?:nos quedamos con|vamos con|usaremos|elegimos|hemos decidido usar|decidimos usar) (?P<o>\S.*)$", re.I),
+    re.compile(r"^(?:on (?:part|reste) sur|on (?:a choisi|prend|garde)|finalement on (?:prend|garde|part sur)) (?P<o>\S.*)$", re.I),
+    re.compile(r"^(?:vamos (?:de|com|usar)|decidimos (?:usar|por)|ficou decidido (?:usar )?|a gente vai (?:de|com|usar)) (?P<o>\S.*)$", re.I),
+    re.compile(r"^(?:we (?:gaan voor|kiezen(?: voor)?|houden het bij|nemen)|het wordt) (?P<o>\S.*)$", re.I),
+    re.compile(r"^(?:我们)?(?:决定|就|最后|还是)(?:使用|选择|选|采用|用)了?(?P<o>[\w.+#\- ]+?)(?:吧|了)?$", re.I),
+    re.compile(r"^(?P<o>[\w.+#\- ]+?)(?:に(?:決めた|決まった|決まりました|します|する|しよう)|で(?:いこう|いきます|行く|行きます))(?:よ|ね)?$", re.I),
 ]
 _FOR = re.compile(
     r"(?:^|\s)(?:for|in|on) (?:the |our |all |any )?(?P<t>(?:[^\s,;:?]+ ){0,3}?[^\s,;:?]+)$", re.I
@@ -92,13 +66,11 @@ _SINCE = re.compile(
     re.I,
 )
 _PINNED = re.compile(
-    r"^(?P<s>(?:[^\s,;]+ ){0,4}?[^\s,;]+?) (?:(?:is|are|stays?|remains?|still|currently|all|has to|have to|must|needs to) )*(?:stuck|pinned|locked|staying|stays?|frozen|fixed|held back|stay|remain|hold)?"
-    r" ?(?:on|at|to) (?P<o>v?\S*\d\S*.*|[A-Za-z][\w.+#-]* v?\d\S*.*)$",
-    re.I,
-)
-_TOOL_VERSION = re.compile(
-    r"^(?P<t>[A-Za-z][\w.+#-]*) (?:v|version )?(?P<n>\d+(?:\.[\dx]+)*)(?![\w:%])", re.I
-)
+    r"^(?:(?P<we>we|on|everything|all) (?:are |still |all |currently |stuck |pinned |locked |staying |stay |remain )+(?:on|at|to)|"
+    r"(?P<s>(?:[^\s,;]+ ){0,4}?[^\s,;]+?) (?:(?:is|are|has to|have to|must|needs to|should|still|all|currently) )*"
+    r"(?:stuck|pinned|locked|staying|stays?|stay|frozen|fixed|held back|remains?|hold)(?: back)? (?:on|at|to)) "
+    r"(?P<o>v?\d\S*.*|[A-Za-z][\w.+#-]* v?\d\S*.*)$", re.I)
+_TOOL_VERSION = re.compile(r"^(?P<t>[A-Za-z][\w.+#-]*) (?:v|version )?(?P<n>\d+(?:\.[\dx]+)*)(?![\w:%])", re.I)
 _PROPOSED = re.compile(
     rf"(?:\b(?:shall|should) (?:i|we) (?:use|go with|stick with|switch to|standardi[sz]e on|keep)|\bthen|\bi(?:'d| would) (?:use|go with|recommend|suggest|pick)|"
     rf"\b(?:let's|we could) (?:use|go with)|\b(?:i suggest|i recommend|i propose)(?: using)?) (?P<o>(?:{CODE}|[\w@./+#-]+)(?: (?:{CODE}|[\w@./+#-]+)){{0,2}}?)"
@@ -145,7 +117,9 @@ def corrections(clause: Clause, talk: Talk) -> Sequence[Draft]:
     if not found:
         return ()
     what = trim(found.group("o"), 8)
-    if what is None or not specific(what) or len(what.split()) > 7:
+    if what is None or not specific(" ".join(what.split()[:3])) or len(what.split()) > 6:
+        return ()
+    if re.match(r"(?:an?|good|nice|great|really|more|less|also)\b", found.group("o"), re.I):
         return ()
     who = talk.topic or (talk.asked.topic if talk.asked else None) or PROJECT
     return [Draft(who, "USES" if named_tool(what) else "IS", what, 0.88, replace=True)]
@@ -169,6 +143,8 @@ def migrations(clause: Clause, talk: Talk) -> Sequence[Draft]:
     found = _MOVED.match(clause.text)
     if not found or clause.reason:
         return ()
+    if is_pronoun(found.group("s")):
+        return ()
     who, what = resolve(found.group("s"), talk), trim(found.group("o"), 6)
     if (
         who is None
@@ -185,10 +161,7 @@ def versions(clause: Clause, talk: Talk) -> Sequence[Draft]:
     found = _PINNED.match(clause.text)
     if not found or gates.unreal(clause.text) or gates.one_off(found.group("o")):
         return ()
-    who, what = (
-        resolve(re.sub(r" (?:is|are|stays?)$", "", found.group("s")), talk),
-        trim(found.group("o"), 5),
-    )
+    who, what = resolve(found.group("s") or "we", talk), trim(found.group("o"), 5)
     if who is None or what is None:
         return ()
     tool = _TOOL_VERSION.match(what)

@@ -84,7 +84,7 @@ _ONE_OFF = re.compile(
     re.I,
 )
 _MOMENTARY = re.compile(
-    r"\b(?:again|still|since (?:today|yesterday|tuesday|this)|keeps?|sluggish|screaming|weird|is (?:red|down|"
+    r"\b(?:again|since (?:today|yesterday|this)|sluggish|screaming|weird|is (?:red|down|"
     r"broken|failing|failed|dead|stuck|slow|crash\w*|hanging)|fails?|failed|passes|passed|died|dies|broke|"
     r"crash\w*|hung|works? for me|on my machine|no clue)\b",
     re.I,
@@ -99,7 +99,7 @@ _HEDGED = re.compile(
 _AFFIRM = re.compile(
     r"^(?:(?:oh+|ah+|ok|hm+|lol|haha)[ ,!.]*)*(?:y(?:es|eah|ep|up|a|ess+)\b|right\b|correct|exactly|confirmed|"
     r"convinced|agreed?|sounds good|perfect|nice (?:catch|find|one)|good (?:catch|find)|makes sense|"
-    r"of course|that'?s (?:it|the one|right)|thats? (?:it|the one|right)|bingo|ugh right|omg\b|oh+\b|ah+ (?:genau|"
+    r"of course|that'?s (?:it|the one|right)|thats? (?:it|the one|right)|bingo|ugh right|omg\b|oh that was|ohh+\b|ah+ (?:genau|"
     r"that|ja|ok)|figures|do (?:it|that|both)|go(?: ahead| for it)?\b|ship it|merg(?:e|ing)|works|fixed|"
     r"läuft|genau|stimmt|passt|ja\b|oui\b|exact|d'accord|sí\b|vale|claro|exacto|sim\b|isso|certo|klopt|"
     r"👍|💯|🎉|✅|🚢|对|是的|好的?|没错|はい|そう|了解|その通り|love it|great\b|cool\b|awesome|fair\b)",
@@ -127,7 +127,8 @@ _SECRET_TALK = re.compile(
 _SECRET_VALUE = re.compile(
     r"\b(?:sk|pk|rk|tok|ghp|gho|ghs|glpat|xox[abp]|key|pat|npm|hf)[_-][\w-]{6,}|\bAKIA\w{8,}|\beyJ[\w-]{10,}|"
     r"-----BEGIN|\b[a-z][a-z+]{1,9}://[^\s/:@]{1,60}:[^\s/@]{1,60}@|\b(?=\w*\d)(?=\w*[a-zA-Z])\w{24,}\b|"
-    r"\[redacted"
+    r"\[redacted",
+    re.I,
 )
 _OPAQUE = re.compile(r"(?<![\w/.-])(?=[\w.-]*\d)(?=[\w.-]*[A-Za-z])[\w!$%^&*-]{6,}(?![\w/])")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "AMBIGUOUS",
     "BAD_HEADS",
     "FILLERS",
     "MONTHS",
@@ -23,8 +24,8 @@ def alternatives(words: str) -> str:
 
 # What may stand before the statement itself and says nothing.
 FILLERS = alternatives(
-    """yes yeah yep yup ya ok okay k no nope nah naw nein non nee não nao sure right well so and but
-    then also oh ah ahh uh hm hmm eh ugh sorry haha lol btw fyi psa anyway actually basically
+    """yes yeah yep yup ya ok okay k nope nah naw sure right well so and but
+    then also oh ah ahh uh hm hmm eh ugh locally sorry haha lol btw fyi psa anyway actually basically
     honestly hey hi hello please pls good great cause cuz bc because since as_of_now
     by_the_way for_the_record heads_up just_so_you_know just_fyi just_a_reminder reminder
     note_that remember_that keep_in_mind_that keep_in_mind careful be_careful caution attention
@@ -46,7 +47,7 @@ PRONOUNS = frozenset(
     """it its it's that this these those they them he she him her one ones that's there here what
     which who something anything nothing everything someone anyone somebody anybody nobody
     everyone everybody people stuff things thing you your ours mine yours theirs whatever
-    es das dies diese die der man sie er c'est ça cela ce il elle on eso esto ello lo la le
+    es das dies diese die der man sie er c'est ça cela ce il elle on eso esto ello lo la le él ella
     isso isto ele ela dat dit het deze die 这个 那个 它 这 那 それ これ あれ""".split()
 )
 
@@ -84,6 +85,17 @@ WEEKDAYS = alternatives(
     thursdays fridays saturdays sundays mon tue tues wed weds thu thur thurs fri
     montag dienstag mittwoch donnerstag freitag samstag sonntag lundi mardi mercredi jeudi
     vendredi samedi dimanche lunes martes miércoles jueves viernes sábado domingo"""
+)
+
+# Names that are ordinary words as well; they count only where little else stands.
+AMBIGUOUS = frozenset(
+    """go make just next express segment kind spring temporal ember solid fish arch fly render cursor sublime
+    ant c r got ky vector tempo rest fetch slack teams notion linear drone flux karma rider arm nose black
+    hatch attrs trunk spaces tabs parcel less swift dart crystal nim fiber gin echo spark requests hypothesis
+    nest sam mix task fiber chef puppet salt consul nomad vault drizzle sequelize clerk render postmark
+    plausible segment joi phoenix clang proto stack rails actix rocky prefect dagster thrift json yaml xml csv
+    html css sql js node python shell linux windows macos github git commit squash rebase integers cents
+    decimal cursors ios""".split()
 )
 
 # Names people write in lower case. Only used to tell a specific object from a vague one.

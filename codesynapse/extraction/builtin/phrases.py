@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from codesynapse.extraction.builtin.lexicon import (
+    AMBIGUOUS,
     BAD_HEADS,
     FILLERS,
     MONTHS,
@@ -39,6 +40,7 @@ DATE = (
 )
 
 _LEAD = re.compile(
+    r"^(?:no+|nein|non|nee|não|nao)(?:[,.!:;…—–-]+\s*|\s+(?=(?:use|it|that|we|the|this|don't|dont|never|i|just|take|run|go)\b))|"
     rf"^(?:(?:{FILLERS}|[^\w\s\ue000-\uf8ff@#./~'\"$:+\-]+|\+1)(?:[ ,.!:;…—–-]+|$))", re.I
 )
 _EXPANSIONS = [
@@ -52,6 +54,7 @@ _EXPANSIONS = [
     (re.compile(r"^(its|thats|theres)(?= )", re.I), lambda m: m.group(1)[:-1] + " is"),
     (re.compile(r"\b(i|we|they|you)'ve\b", re.I), r"\1 have"),
     (re.compile(r"\b(i|we|they|you)'ll\b", re.I), r"\1 will"),
+    (re.compile(r"^(?:in|on|for|inside|at) (?:the )?[\w-]+,? (?=(?:it|they|we) )", re.I), ""),
     (re.compile(r"\bthru\b", re.I), "through"),
     (re.compile(r"\bw/(?=[ \ue000-\uf8ff])", re.I), "with"),
     (re.compile(r"\bw/o\b", re.I), "without"),
@@ -86,7 +89,7 @@ _TECHNICAL = re.compile(
     rf"{CODE}|{QUOTE}|[#@][a-z][\w/-]+|\w[\w.-]*/[\w./*-]*|\.{{0,2}}/[\w.-]+|\d|\w_\w|[a-z][A-Z]|\b[A-Z]{{2,}}|"
     r"\b[a-z]+-(?:svc|api|db|app|core|ui|bff|job|worker|service|adapter|gateway|web|team|squad)\b|\b\w+\.(?:py|ts|tsx|js|"
     r"go|rs|java|kt|rb|yml|yaml|json|toml|md|sql|sh|txt|env|xml|cfg|ini|lock|tf|css|html)\b|--\w|(?<=\s)[A-ZÄÖÜÉÁ][\w-]+|"
-    r"^[A-ZÄÖÜÉÁ]\w*(?:\s+[A-Z]\w*)+|\.\w+\("
+    r"^[A-ZÄÖÜÉÁ]\w*(?:\s+[A-Z]\w*)+|\.\w+\(|\w\*|\b[a-z]{2,}\.[a-z]{2,}\.[a-z]"
 )
 _WORD = re.compile(r"[\w.+#@'-]+")
 
@@ -110,7 +113,9 @@ def expand(text: str) -> str:
 
 def named_tool(text: str) -> str | None:
     """The first well-known tool the text names, or None."""
-    return next((w for w in _WORD.findall(text) if w.casefold().rstrip(".'") in TOOLS), None)
+    words = [w.rstrip(".'") for w in _WORD.findall(text)]
+    few = len(words) <= 4
+    return next((w for w in words if w.casefold() in TOOLS and (few or w.casefold() not in AMBIGUOUS)), None)
 
 
 def specific(text: str) -> bool:
@@ -124,35 +129,47 @@ def is_pronoun(text: str) -> bool:
     return bool(words) and all(w in PRONOUNS for w in words)
 
 
+_NOT_A_THING = re.compile(
+    r"^(?:i|you|he|she|we|they|it|if|when|what|there|let|let's|before|after|once|until|till|in|on|at|with|without|from|by|"
+    r"for|since|while|as|to|because|than|put|make|add|fix|show|open|rename|move|give|tell|pull|keep|leave|use|do|go|see|look|"
+    r"let|get|take|set|remove|delete|explain|summari[sz]e|write|create|install|grep|rerun|revert|ignore|wrap|try|please|"
+    r"old|not|no|nor|or|and|who|which|that's|never|always|only|don't|doesn't|now|then|why|how|where|maybe|got|saw|"
+    r"wants?|(?:run|test|build|deploy|check|release|review|merge|commit|push|start|stop|call|turned|bumped|changed|moved|"
+    r"\w{3,}ed) (?:the|a|an|it|that|this|these|all|my|your|our|them))\b|\b(?:has|have|had|wants|says|said|was|were|did|will|"
+    r"can|could|would)\b|\bno$",
+    re.I,
+)
+_UNFIT = re.compile(
+    r"[*<>{}|=\\]|^[#+/\-]{1,6}(?: |$)|\b(?:i|my|your|you|me|it|that|which|who|whose|there|this is|because|if|so)\b|"
+    r"\b(?:and|or|of|with|to|in|on|at|by|for|from|the|a|an|than|as|but|not|after|before|when|while|is|are|be|been|into)$|"
+    r"^\w+ly\b(?! \w+$)|^\w{2,}ing (?:it|them|this|that)\b|^(?:line|step|phase|case|bug|issue|option|section|chapter|figure|"
+    r"table|page|day|week|part|round|test|task|point|item) ?#?\d+$|^(?:step|line|phase) |^(?:both|most|many|few|several|kind|kinds|"
+    r"sure|specifically|prefer|plus|like|one|two|three|\d+|exactly|each|such|following|current|explicit|together|given|billable|quick|good|bad|great|next|same|another|other|"
+    r"first|second|third|only|just|even|also|anyway|any|some) ?$",
+    re.I,
+)
+_ENDS_IN_VERB = re.compile(r" (?:is|are|now|always|still|also|all|only|just|both|already)$", re.I)
+
+
 def subject(text: str, limit: int = 7) -> str | None:
     """A usable subject, or None. Pronouns are the caller's business."""
-    text = _shorn(strip_lead(text))
+    text = _ENDS_IN_VERB.sub("", _shorn(strip_lead(text)))
     words = text.casefold().split()
     if not words or len(words) > limit or words[-1].strip(".,!") in BAD_HEADS:
         return None
-    if words[0] in (
-        "i",
-        "you",
-        "he",
-        "she",
-        "we",
-        "they",
-        "it",
-        "if",
-        "when",
-        "what",
-        "there",
-        "let",
-        "let's",
-    ):
+    if _NOT_A_THING.search(text) or _UNFIT.search(text):
         return None
     return None if is_pronoun(text) or text.casefold() in VAGUE or len(text) > 80 else text
 
 
+_BACK = re.compile(r"^(?:it|them|him|her|us|that|this|those|these|there|which|ing|and|or|are|is|was|were|of|than)\b(?! (?:\w+-)?(?:repo|project|codebase|directory|folder|branch))", re.I)
+
+
 def trim(text: str, words: int = 12) -> str | None:
     """A usable object: one phrase, without asides, reasons and fillers; None when vague."""
-    text = _CUT.sub("", text.strip())
-    text = _shorn(text)
+    text = _shorn(_CUT.sub("", text.strip()))
+    if _BACK.match(text):
+        return None
     parts = text.split()
     if (
         not parts

@@ -49,20 +49,19 @@ def _usable(note: Note) -> bool:
 def _superseded(note: Note, later: Sequence[Note]) -> bool:
     draft = note.draft
     for other in later:
-        same = (
-            other.draft.subject.casefold() == draft.subject.casefold()
-            and other.draft.predicate == draft.predicate
-        )
-        if (
-            other.place > note.place
-            and same
-            and other.draft.object.casefold() != draft.object.casefold()
-        ):
+        same = _same(other.draft.subject, draft.subject) and other.draft.predicate == draft.predicate
+        if other.place > note.place and same and other.draft.object.casefold() != draft.object.casefold():
             if other.draft.replace or draft.predicate in _SINGLE:
                 return True
         if other.place > note.place and _denies(other, draft.object):
             return True
     return False
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two subjects are one thing: equal, or one is the other with a word more."""
+    a, b = set(one.casefold().split()), set(other.casefold().split())
+    return a <= b or b <= a
 
 
 def _denies(other: Note, value: str) -> bool:

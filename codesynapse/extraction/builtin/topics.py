@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from codesynapse.extraction.builtin.phrases import expand, strip_lead
 from codesynapse.extraction.builtin.segment import Sentence
 
-__all__ = ["Asked", "asked", "complaint"]
+__all__ = ["Asked", "asked", "choosing", "complaint", "ignorant"]
 
 _FUNCTION = frozenset(
     """who what where when why how which whose whats wheres whos is are was were be been being do does did
@@ -22,9 +22,9 @@ _FUNCTION = frozenset(
     bug ask asks talk happen happens still now again actually really btw just ever usually normally right
     currently already exactly anything something add have seen got against side should i'll let's let me
     did where'd why'd how'd where's who's what's isn't aren't doesn't don't does who'd ok listening running
-    located stored installed deployed configured set called named supposed possible safe allowed like
+    located stored help helped turning going doing using trying thinking safe true exactly possible move delete remove change replace  located stored installed deployed configured set called named supposed possible safe allowed like
     welche welcher welches wer wie was wo wann ist sind der die das den dem ein eine und mit wir ihr du sie
-    läuft kümmert sich um für denn noch mal quoi où qui est sont les le la des du et pour comment quel quelle
+    läuft machen machst macht soll sollen kümmert sich um für denn noch mal quoi où qui est sont les le la des du et pour comment quel quelle
     y las los el la qué quién dónde cómo cuál son está están e os as o a qual onde como quem en de het een
     welke waar wie hoe zit zitten kommt kommen nach im in am""".split()
 )
@@ -49,16 +49,26 @@ _TROUBLE = re.compile(
     r"报错|失败|崩溃|挂了|慢|失敗|エラー|落ちる|動かない",
     re.I,
 )
+_IGNORANT = re.compile(r"\b(?:don't know|do not know|not sure|no entry|can't (?:see|tell|find)|couldn't find|no idea|isn't documented|haven't seen)\b", re.I)
+_CHECK = re.compile(r"^(?:is|are|was|were|does|did|do|has|have)\b(?! there (?:a|an|any)\b)", re.I)
+_CHOICE = re.compile(r"\bwhich (?:one|of (?:these|those|them|the two))\b", re.I)
+_TALKING = re.compile(
+    r"^(?:i (?:was|can|think|also|have|could|would|understand|see|don't|do)\b|it seems|it looks|speaking|sometimes|we (?:rolled|should|could|need)|"
+    r"\W|did |can't we|if |maybe|let's|can (?:we|you|i)|could|should|is (?:there|it)|what|implement|please|pls|add|make|thanks|operation|drop|replace|remove|"
+    r"was there|how|do we|does it|right|yes|that|this|and|so we)\b",
+    re.I,
+)
 _WORD = re.compile(r"[\w.+#@/'\ue000-\uf8ff-]+|,")
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question: its kind (who, where, how, what, offer) and what it asks about."""
+    """A question: its kind (who, where, how, what, check, choice, offer) and what it asks about."""
 
     kind: str
     topic: str
     text: str
+    options: tuple[str, ...] = ()
 
 
 def asked(sentence: Sentence) -> Asked | None:
@@ -71,6 +81,8 @@ def asked(sentence: Sentence) -> Asked | None:
 def _kind(text: str) -> str:
     if _OFFER.match(text):
         return "offer"
+    if _CHECK.match(text):
+        return "check"
     for kind, pattern in (("who", _WHO), ("where", _WHERE), ("how", _HOW)):
         if pattern.search(text):
             return kind
@@ -96,10 +108,20 @@ def _phrase(text: str) -> str | None:
     return phrase if len(phrase) > 1 and len(run) <= 5 else None
 
 
+def ignorant(text: str) -> bool:
+    """Whether an agent says that it does not know, which leaves the question open."""
+    return bool(_IGNORANT.search(text))
+
+
+def choosing(text: str) -> bool:
+    """Whether a question asks to pick one of the things just named."""
+    return bool(_CHOICE.search(text))
+
+
 def complaint(sentence: Sentence) -> str | None:
     """What is wrong, in the person's words and at most nine of them, or None."""
     text = strip_lead(sentence.text)
-    if not _TROUBLE.search(text):
+    if not _TROUBLE.search(text) or _TALKING.match(text) or len(text.split()) > 24:
         return None
     text = re.split(r"[,;:?!]|\.\s|\.$|\s[-–—(]", text, maxsplit=1)[0]
     text = re.sub(
