@@ -23,9 +23,12 @@ _PERSON = ("user", "me", "i")
 _DENIABLE = {"negated", "superseded", "rejected"}
 _NEVER = {"secret", "injection"}
 _DENIAL = re.compile(
-    r"[不别未旧]|ない|古い|않|n't\b|\b(?:not?|non|never|nobody|without|instead|dead|stale|legacy|left|nicht|nie|pas|"
-    r"jamais|não|niet|geen)\b|\b(?:avoid|reject|replac|supersed|deprecat|drop|remov|former|previous|ignor|bann|forbid|"
-    r"prohibit|obsolet|outdat|leftover|unused|unmaintain|abandon|dislik|wrong|kein)\w*|\b(?:from|was|were|used to be)$"
+    r"[不别未旧]|ない|古い|않|n't\b|\b(?:not?|non|never|nobody|without"
+    r"|instead|dead|stale|legacy|left|nicht|nie|pas|"
+    r"jamais|não|niet|geen)\b|\b(?:avoid|reject|replac|supersed|deprecat"
+    r"|drop|remov|former|previous|ignor|bann|forbid|"
+    r"prohibit|obsolet|outdat|leftover|unused|unmaintain|abandon|dislik"
+    r"|wrong|kein)\w*|\b(?:from|was|were|used to be)$"
 )
 
 
@@ -176,7 +179,8 @@ def score_case(
             notes.append(
                 (
                     label,
-                    f"{'/'.join(sorted(reasons))} {fact.subject} {fact.predicate} {fact.object}".strip(),
+                    f"{'/'.join(sorted(reasons))} {fact.subject} {fact.predicate} "
+                    f"{fact.object}".strip(),
                 )
             )
     tally.nofact_fp = 0 if wanted else len(facts) - tally.neutral
