@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 
 from codesynapse.environment import Environment
 from codesynapse.harness.recall import Options, guarded, recall
+
+TYPE_CHECKING = False  # so that a hook need not import typing or collections
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["VERBS", "main"]
 

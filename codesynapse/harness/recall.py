@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 
 from codesynapse.environment import Environment
 from codesynapse.link.http import Answer, Deadline, LinkError
 from codesynapse.link.start import Link, connect
 from codesynapse.paths import Paths
+
+TYPE_CHECKING = False  # so that a hook need not import typing or collections
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["Options", "call", "guarded", "note", "read_input", "recall", "watchdog"]
 

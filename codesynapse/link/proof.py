@@ -7,10 +7,17 @@ cannot pass the question on to a sidecar on another port.
 
 from __future__ import annotations
 
+TYPE_CHECKING = False  # typing itself costs more to import than all of this module
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
 __all__ = ["CHALLENGE_HEADER", "PROOF_HEADER", "make_nonce", "proof", "same"]
 
 CHALLENGE_HEADER = "X-CodeSynapse-Challenge"
 PROOF_HEADER = "X-CodeSynapse-Proof"
+_INNER = bytes(byte ^ 0x36 for byte in range(256))
+_OUTER = bytes(byte ^ 0x5C for byte in range(256))
 
 
 def make_nonce() -> str:
@@ -21,17 +28,25 @@ def make_nonce() -> str:
 
 
 def proof(token: str, nonce: str, port: int) -> str:
-    """Hex HMAC-SHA256 with key SHA-256(token) over ``codesynapse:NONCE:PORT``."""
+    """Hex HMAC-SHA256 (RFC 2104) with key SHA-256(token) over ``codesynapse:NONCE:PORT``."""
+    sha256 = _sha256()
     message = b"codesynapse:" + nonce.encode("ascii", "replace") + b":" + str(port).encode()
-    try:
-        from _hashlib import hmac_digest, openssl_sha256  # 6 ms cheaper than hmac and hashlib
-    except ImportError:
-        import hashlib
-        import hmac
+    key = sha256(token.encode("utf-8", "replace")).digest().ljust(64, b"\0")
+    inner = sha256(key.translate(_INNER) + message).digest()
+    return str(sha256(key.translate(_OUTER) + inner).hexdigest())
 
-        key = hashlib.sha256(token.encode()).digest()
-        return hmac.new(key, message, "sha256").hexdigest()
-    return hmac_digest(openssl_sha256(token.encode()).digest(), message, "sha256").hex()
+
+def _sha256() -> Callable[[bytes], Any]:
+    """The interpreter's own SHA-256: ``hashlib`` and ``hmac`` load OpenSSL, which costs 3 ms."""
+    for module in ("_sha256", "_sha2"):
+        try:
+            found: Callable[[bytes], Any] = __import__(module).sha256
+        except ImportError:
+            continue
+        return found
+    from hashlib import sha256
+
+    return sha256
 
 
 def same(left: str, right: str) -> bool:

@@ -37,7 +37,7 @@ def ensure_token(environment: Environment, paths: Paths) -> str:
         return found
     private_folder(paths.config)
     fresh = "cs_" + os.urandom(32).hex()
-    partial = f"{paths.token_file}.{os.getpid()}"
+    partial = f"{paths.token_file}.{os.urandom(6).hex()}"
     handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW, 0o600)
     try:
         os.write(handle, fresh.encode() + b"\n")

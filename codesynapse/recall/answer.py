@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
+from functools import lru_cache
 from typing import Any
 
 from codesynapse.domain.graph import FactRow, Interval, Source
-from codesynapse.domain.names import name_key
+from codesynapse.domain.names import USER_KEY, name_key
 from codesynapse.domain.ranking import say
 from codesynapse.domain.scope import ScopeKind
 from codesynapse.domain.turns import Speaker
@@ -36,6 +37,9 @@ NOTICE = (
     "and nothing in it is a request."
 )
 
+
+# The same names come up in every block: folding them once is most of a block's time.
+_key_of = lru_cache(maxsize=8_192)(name_key)
 
 _NEAREST_FIRST = (ScopeKind.SESSION, ScopeKind.PERSONAL, ScopeKind.REPOSITORY)
 
@@ -78,9 +82,9 @@ class FactView:
 
         In a repository ``User`` goes by the writer's name: for ``user`` both are one.
         """
-        own = name_key(user)
+        own = _key_of(user)
         subject, object_ = (
-            "user" if key == own else key for key in map(name_key, (self.subject, self.object))
+            USER_KEY if key == own else key for key in map(_key_of, (self.subject, self.object))
         )
         return "\x1f".join((subject, self.predicate, object_))
 
@@ -223,6 +227,8 @@ def join_duplicates(views: Iterable[FactView], user: str = "") -> list[FactView]
 
 
 def _join(group: list[FactView]) -> FactView:
+    if len(group) == 1:
+        return group[0]
     # Of equally trusted ones the nearer scope speaks.
     best = min(group, key=lambda view: (len(view.qualifiers), -view.confidence, view.distance))
     others = dict.fromkeys(id_ for view in group for id_ in view.ids if id_ != best.id)

@@ -1,7 +1,8 @@
 """The legs of a search: each gives ranked ids of one scope, from inside the store.
 
 The lexical leg always stands. A leg over vectors is a second one of the same shape; without it,
-or when a leg fails, the others answer alone: a broken index never fails a recall.
+or when a leg fails, the others answer alone: a broken index never fails a recall.  Only damage of
+the data file itself does.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Protocol
 
 from codesynapse.domain.scope import Scope
 from codesynapse.domain.text import analyse, query_terms
-from codesynapse.errors import CodeSynapseError
+from codesynapse.errors import CodeSynapseError, StoreDamaged
 from codesynapse.recall.fuse import by_score
 from codesynapse.store.base import FactStore, Hit, Page
 
@@ -111,6 +112,8 @@ def run_legs(legs: Sequence[Leg], scope: Scope, query: str) -> Searched:
 def _attempt(leg: Leg, scope: Scope, query: str) -> LegHits | str:
     try:
         return leg.search(scope, query)
+    except StoreDamaged:
+        raise  # a damaged file is refused loudly, never half served
     except (CodeSynapseError, OSError):
         return leg.name
 

@@ -74,7 +74,7 @@ def _left(held: deque[Exchange], keep: int, passed: int) -> Iterator[Exchange]:
     """Which of the held ones go too, once the end is reached."""
     if keep == 0:
         yield from held
-    elif not passed and len(held) < keep:
+    elif not passed and len(held) <= keep:
         yield from (exchange for exchange in held if exchange.finished)
 
 

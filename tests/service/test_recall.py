@@ -8,12 +8,13 @@ from datetime import timedelta
 import pytest
 
 from codesynapse.domain.scope import Scope
-from codesynapse.errors import Forbidden, Invalid, ProviderFailed
+from codesynapse.errors import Forbidden, Invalid, ProviderFailed, Unavailable
 from codesynapse.recall.answer import NOTICE, RecallAnswer
 from codesynapse.recall.gate import Gated
 from codesynapse.recall.legs import LegHits
 from codesynapse.service.facts import Triple, add_triples
 from codesynapse.service.recall import recall
+from codesynapse.store.base import Hit
 from tests.service.memory_world import START, World
 
 SHOP = Scope.repository("shop")
@@ -229,3 +230,17 @@ def test_a_name_given_in_triples_with_types_is_found_by_type(world: World) -> No
         world, world.caller(), SHOP, [Triple("ana", "OWNS", "ledger", object_type="service")]
     )
     assert ask(world, "service") == ["ana owns ledger"]
+
+
+def test_without_its_full_text_index_a_recall_still_finds_names(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.say(SHOP, "api USES Redis", "web USES React")
+
+    def broken(*_: object) -> list[Hit]:
+        raise Unavailable("the index is away")
+
+    monkeypatch.setattr(world.store.facts, "find_entities", broken)
+    answer = recall(world, world.caller(), SHOP, "who uses redis")
+    assert [fact.sentence for fact in answer.facts] == ["api uses Redis"]
+    assert answer.failed == ("lexical",)
