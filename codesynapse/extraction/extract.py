@@ -30,8 +30,8 @@ __all__ = ["BUILTIN", "LEAST_CONFIDENCE", "Extraction", "Found", "extract", "sta
 BUILTIN = "builtin"
 LEAST_CONFIDENCE = 0.6
 _MOST_ASSISTANT = 0.65  # what nobody confirmed stays under what is carried over or said outright
-_CHARACTERS_A_CALL = 12_000
-_CHARACTERS_A_TURN = 6_000
+_CHARACTERS_A_CALL = 8_000  # with the answer, inside the window of small local models
+_CHARACTERS_A_TURN = 3_900
 _KNOWN_NAMES = 100
 
 Clean = Callable[[str], str]
