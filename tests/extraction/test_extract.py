@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,12 +14,13 @@ from hypothesis import strategies as st
 from codesynapse.domain.graph import Source
 from codesynapse.domain.turns import Speaker, Turn
 from codesynapse.errors import ProviderFailed, Unavailable
-from codesynapse.extraction.extract import LEAST_CONFIDENCE, Extraction, extract, statements
+from codesynapse.extraction.extract import LEAST_CONFIDENCE, Found, extract, statements
 from codesynapse.extraction.grounding import Grounds
 from codesynapse.extraction.parse import Proposed
 from codesynapse.providers.base import Message
 from codesynapse.providers.meter import CapReached
 
+Clean = Callable[[str], str]
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
@@ -64,8 +67,19 @@ def plain(text: str) -> str:
     return text
 
 
-def run(turns: Sequence[Turn], *answers: str | Exception) -> Extraction:
-    return extract(turns, (), Scripted(*answers) if answers else None, plain)
+@dataclass
+class Outcome:
+    found: tuple[Found, ...]
+    counts: Counter[str]
+
+
+def extracted(turns: Sequence[Turn], model: Scripted | None, clean: Clean = plain) -> Outcome:
+    counts: Counter[str] = Counter()
+    return Outcome(extract(turns, (), model, clean, counts), +counts)
+
+
+def run(turns: Sequence[Turn], *answers: str | Exception) -> Outcome:
+    return extracted(turns, Scripted(*answers) if answers else None)
 
 
 def test_without_a_model_builtin_alone_extracts() -> None:
@@ -166,7 +180,7 @@ def test_names_are_cleaned_and_a_redacted_one_is_dropped() -> None:
     def clean(text: str) -> str:
         return text.replace("hunter2", "[redacted:password]")
 
-    result = extract(turns, (), model, clean)
+    result = extracted(turns, model, clean)
 
     assert "hunter2" not in repr(model.prompts)
     assert [f.candidate.object for f in result.found] == ["fly"]
@@ -175,7 +189,7 @@ def test_names_are_cleaned_and_a_redacted_one_is_dropped() -> None:
 def test_an_unusable_answer_is_asked_for_once_more() -> None:
     model = Scripted("no idea", fact("fly"))
 
-    result = extract([user("hm, that is all on fly, you know")], (), model, plain)
+    result = extracted([user("hm, that is all on fly, you know")], model)
 
     assert len(result.found) == 1
     assert ["could not be used" in prompt[0].content for prompt in model.prompts] == [False, True]
@@ -193,7 +207,7 @@ def test_a_server_that_is_not_there_is_not_asked_twice() -> None:
     model = Scripted(Unavailable("not there"))
 
     with pytest.raises(Unavailable, match="not there"):
-        extract([user("hm")], (), model, plain)
+        extracted([user("hm")], model)
     assert len(model.prompts) == 1
 
 
@@ -201,7 +215,7 @@ def test_long_conversations_go_in_parts_and_long_turns_without_their_middle() ->
     turns = [user("start " + "x" * 50_000 + " end", n) for n in range(1, 8)]
     model = Scripted('{"facts": []}')
 
-    result = extract(turns, (), model, plain)
+    result = extracted(turns, model)
 
     assert len(model.prompts) == 4
     assert all(len(prompt[1].content) < 9_000 for prompt in model.prompts)
@@ -215,7 +229,7 @@ def test_when_the_day_is_used_up_on_the_way_the_rest_is_counted() -> None:
     turns = [user("y" * 3_900, n) for n in range(1, 5)]
     model = Scripted('{"facts": []}', CapReached("used up"))
 
-    result = extract(turns, (), model, plain)
+    result = extracted(turns, model)
 
     assert result.counts["turns_over_daily_cap"] == 2
 
@@ -223,7 +237,7 @@ def test_when_the_day_is_used_up_on_the_way_the_rest_is_counted() -> None:
 def test_known_names_are_offered_in_the_prompt() -> None:
     model = Scripted('{"facts": []}')
 
-    extract([user("hm")], {"Billing API", "Dana"}, model, plain)
+    extract([user("hm")], {"Billing API", "Dana"}, model, plain, Counter())
 
     assert "Billing API; Dana" in model.prompts[0][0].content
 
