@@ -23,9 +23,12 @@ _PERSON = ("user", "me", "i")
 _DENIABLE = {"negated", "superseded", "rejected"}
 _NEVER = {"secret", "injection"}
 _DENIAL = re.compile(
-    r"[不别未旧]|ない|古い|않|n't\b|\b(?:not?|non|never|nobody|without|instead|dead|stale|legacy|left|nicht|nie|pas|"
-    r"jamais|não|niet|geen)\b|\b(?:avoid|reject|replac|supersed|deprecat|drop|remov|former|previous|ignor|bann|forbid|"
-    r"prohibit|obsolet|outdat|leftover|unused|unmaintain|abandon|dislik|wrong|kein)\w*|\b(?:from|was|were|used to be)$"
+    r"[不别未旧]|ない|古い|않|n't\b|\b(?:not?|non|never|nobody|without"
+    r"|instead|dead|stale|legacy|left|nicht|nie|pas|"
+    r"jamais|não|niet|geen)\b|\b(?:avoid|reject|replac|supersed|deprecat"
+    r"|drop|remov|former|previous|ignor|bann|forbid|"
+    r"prohibit|obsolet|outdat|leftover|unused|unmaintain|abandon|dislik"
+    r"|wrong|kein)\w*|\b(?:from|was|were|used to be)$"
 )
 
 
@@ -123,14 +126,20 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
         try:
             value = json.loads(line)
         except ValueError as error:
-            raise Invalid(f"{path.name}, line {number}: not JSON", "One JSON object a line.") from error
+            raise Invalid(
+                f"{path.name}, line {number}: not JSON", "One JSON object a line."
+            ) from error
         if not isinstance(value, dict) or "id" not in value:
             raise Invalid(f"{path.name}, line {number}: no object with an id")
         found.append(value)
     return found
 
 
-def score(gold: Sequence[Mapping[str, Any]], predictions: Iterable[Mapping[str, Any]], minimum: float = 0.0) -> Report:
+def score(
+    gold: Sequence[Mapping[str, Any]],
+    predictions: Iterable[Mapping[str, Any]],
+    minimum: float = 0.0,
+) -> Report:
     """Score every case; predictions below the ``minimum`` confidence are left out."""
     by_id: dict[str, list[Fact]] = {}
     for line in predictions:
@@ -148,7 +157,9 @@ def score(gold: Sequence[Mapping[str, Any]], predictions: Iterable[Mapping[str, 
     return report
 
 
-def score_case(case: Mapping[str, Any], facts: Sequence[Fact]) -> tuple[Tally, list[tuple[str, str]]]:
+def score_case(
+    case: Mapping[str, Any], facts: Sequence[Fact]
+) -> tuple[Tally, list[tuple[str, str]]]:
     """The counts of one case, and what was missed or should not be there."""
     wanted = case["expect"]
     owner = _matching(facts, wanted)
@@ -165,13 +176,21 @@ def score_case(case: Mapping[str, Any], facts: Sequence[Fact]) -> tuple[Tally, l
         if label:
             setattr(tally, label, getattr(tally, label) + 1)
             tally.hard += bool(reasons & _NEVER)
-            notes.append((label, f"{'/'.join(sorted(reasons))} {fact.subject} {fact.predicate} {fact.object}".strip()))
+            notes.append(
+                (
+                    label,
+                    f"{'/'.join(sorted(reasons))} {fact.subject} {fact.predicate} "
+                    f"{fact.object}".strip(),
+                )
+            )
     tally.nofact_fp = 0 if wanted else len(facts) - tally.neutral
     return tally, notes
 
 
 def _verdict(case: Mapping[str, Any], fact: Fact, *, matched: bool) -> tuple[str, set[str]]:
-    reasons = {str(f["why"]).split(":")[0] for f in case["forbid"] if _holds(fact.names, f["object"])}
+    reasons = {
+        str(f["why"]).split(":")[0] for f in case["forbid"] if _holds(fact.names, f["object"])
+    }
     hard = bool(reasons & _NEVER)
     if matched and not hard:
         return "", set()
@@ -207,12 +226,17 @@ def _matching(facts: Sequence[Fact], wanted: Sequence[Mapping[str, Any]]) -> dic
 
 def _fits(fact: Fact, want: Mapping[str, Any]) -> bool:
     subjects = [n for s in want["subject"] for n in (_PERSON if _folded(s) in _PERSON else (s,))]
-    return _holds(fact.names, want["object"]) and _holds(f"{fact.names} \n {fact.predicate}", subjects)
+    return _holds(fact.names, want["object"]) and _holds(
+        f"{fact.names} \n {fact.predicate}", subjects
+    )
 
 
 def _holds(text: str, spellings: Iterable[str]) -> bool:
     plain = _folded(text)
-    return any(_occurs(_folded(s), plain) or _occurs(_spaced(_folded(s)), _spaced(plain)) for s in spellings)
+    return any(
+        _occurs(_folded(s), plain) or _occurs(_spaced(_folded(s)), _spaced(plain))
+        for s in spellings
+    )
 
 
 def _occurs(spelling: str, text: str) -> bool:
@@ -220,7 +244,9 @@ def _occurs(spelling: str, text: str) -> bool:
     if not spelling:
         return False
     short = len(spelling) <= 3 and spelling.isascii()
-    left = (r"(?<![0-9a-z])" if short else "") + (r"(?<!\d)(?<!\d\.)" if spelling[0].isdigit() else "")
+    left = (r"(?<![0-9a-z])" if short else "") + (
+        r"(?<!\d)(?<!\d\.)" if spelling[0].isdigit() else ""
+    )
     right = (r"(?![0-9a-z])" if short else "") + (r"(?!\d)" if spelling[-1].isdigit() else "")
     return re.search(left + re.escape(spelling) + right, text) is not None
 

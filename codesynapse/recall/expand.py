@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from codesynapse.domain.graph import FactRow
 from codesynapse.domain.scope import Scope
-from codesynapse.recall.fuse import fuse
+from codesynapse.recall.fuse import fuse, in_order
 from codesynapse.recall.legs import LegHits
 from codesynapse.store.base import FactFilter, FactStore, Page
 
@@ -59,9 +59,11 @@ def entries_and_hits(
     fact_scores = dict(fuse(hit.facts for hit in hits))
     rows = _rows(store, scope, fact_scores)
     ranked = [row for id_ in fact_scores if (row := rows.get(id_)) is not None]
-    ends = [end for row in ranked for end in (row.subject_id, row.object_id)]
-    fused = fuse([*(hit.entities for hit in hits), ends])
-    return [(row, fact_scores[row.id]) for row in ranked], dict(fused[:MAX_ENTRIES])
+    named = fuse(hit.entities for hit in hits)
+    if not named:
+        # No entity goes by these words; what the matched facts are about is the way in.
+        named = fuse([in_order(row.subject_id for row in ranked)])
+    return [(row, fact_scores[row.id]) for row in ranked], dict(named[:MAX_ENTRIES])
 
 
 def _rows(store: FactStore, scope: Scope, ids: Iterable[str]) -> dict[str, FactRow]:

@@ -1,20 +1,22 @@
 """The legs of a search: each gives ranked ids of one scope, from inside the store.
 
 The lexical leg always stands. A leg over vectors is a second one of the same shape; without it,
-or when a leg fails, the others answer alone: a broken index never fails a recall.
+or when a leg fails, the others answer alone: a broken index never fails a recall.  Only damage of
+the data file itself does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from codesynapse.domain.scope import Scope
 from codesynapse.domain.text import analyse, query_terms
-from codesynapse.errors import CodeSynapseError
-from codesynapse.store.base import FactStore, Page
+from codesynapse.errors import CodeSynapseError, StoreDamaged
+from codesynapse.recall.fuse import by_score
+from codesynapse.store.base import FactStore, Hit, Page
 
 __all__ = ["HITS_PER_LEG", "Leg", "LegHits", "LexicalLeg", "Searched", "WordScanLeg", "run_legs"]
 
@@ -24,10 +26,10 @@ _SCANNED_PAGES = 10
 
 @dataclass(frozen=True, slots=True)
 class LegHits:
-    """Ids of one scope, best first."""
+    """Ids of one scope with their ranks, 1 for the best; equal matches share a rank."""
 
-    entities: tuple[str, ...] = ()
-    facts: tuple[str, ...] = ()
+    entities: Mapping[str, int] = field(default_factory=dict)
+    facts: Mapping[str, int] = field(default_factory=dict)
 
 
 class Leg(Protocol):
@@ -57,7 +59,7 @@ class LexicalLeg:
             return LegHits()
         entities = self.facts.find_entities(scope, terms, HITS_PER_LEG)
         facts = self.facts.find_facts(scope, terms, HITS_PER_LEG)
-        return LegHits(tuple(hit.id for hit in entities), tuple(hit.id for hit in facts))
+        return LegHits(_ranks(entities), _ranks(facts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +82,12 @@ class WordScanLeg:
                     shared[row.id] = count
             if cursor is None:
                 break
-        best = sorted(shared, key=lambda id_: (-shared[id_], id_))
-        return LegHits(entities=tuple(best[:HITS_PER_LEG]))
+        best = sorted(shared.items(), key=lambda pair: (-pair[1], pair[0]))
+        return LegHits(entities=by_score(best[:HITS_PER_LEG]))
+
+
+def _ranks(hits: Sequence[Hit]) -> dict[str, int]:
+    return by_score((hit.id, hit.score) for hit in hits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +112,8 @@ def run_legs(legs: Sequence[Leg], scope: Scope, query: str) -> Searched:
 def _attempt(leg: Leg, scope: Scope, query: str) -> LegHits | str:
     try:
         return leg.search(scope, query)
+    except StoreDamaged:
+        raise  # a damaged file is refused loudly, never half served
     except (CodeSynapseError, OSError):
         return leg.name
 

@@ -53,12 +53,12 @@ def _visible(character: str) -> str:
 
 def utf16_units(text: str) -> int:
     """How long a client that counts in UTF-16 units finds this text."""
-    return len(text) + sum(character > "\uffff" for character in text)
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def count_tokens(text: str) -> int:
     """A generous estimate of a model's tokens: 3 letters each, 2 for what is not ASCII."""
-    ascii_letters = sum(character < "\x80" for character in text)
+    ascii_letters = len(text.encode("ascii", "ignore"))
     return -(-ascii_letters // 3) + 2 * (len(text) - ascii_letters)
 
 

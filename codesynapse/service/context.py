@@ -9,17 +9,20 @@ from datetime import datetime
 from codesynapse.domain.scope import Principal, Scope
 from codesynapse.domain.sessions import Repository, Session
 from codesynapse.domain.text import analyse, query_terms
-from codesynapse.errors import Forbidden
+from codesynapse.errors import Forbidden, Invalid
 from codesynapse.recall.answer import FactView, join_duplicates
 from codesynapse.recall.block import MAX_UNITS, Block, Item, Section, compose
 from codesynapse.recall.code_tree import CodeTree
 from codesynapse.recall.gate import judge
 from codesynapse.recall.recipes import RECIPES, Moment, Part, Recipe
 from codesynapse.service.access import FactDeps
-from codesynapse.service.recall import MAX_LIMIT, search
+from codesynapse.service.recall import search
 from codesynapse.service.views import show_facts
 
 __all__ = ["BlockOptions", "compose_block"]
+
+
+_LOOKED_AT = 40  # facts of each scope that a prompt's answer is chosen from
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +53,13 @@ def compose_block(
     """What to give at this moment; an empty text when there is nothing worth saying.
 
     A closed session gets the repository's and the person's parts only.  Same store, local day and
-    input, same bytes.  Raises Forbidden for a session of somebody else.
+    input, same bytes.  Raises Forbidden for a session of somebody else, and Invalid for a moment
+    that is none.
     """
     if session is not None and session.user != principal.user:
         raise Forbidden("this session belongs to somebody else")
     asked = _Asked(deps, principal, session, repo, query or "", options or BlockOptions())
-    recipe = RECIPES[Moment(moment)]
+    recipe = _recipe(moment)
     views = list(_joined(asked, recipe))
     sections = [_section(asked, recipe, part, views) for part in recipe.parts]
     configured = deps.settings().block_characters
@@ -65,6 +69,13 @@ def compose_block(
         units=units,
         tokens=asked.options.tokens,
     )
+
+
+def _recipe(moment: Moment | str) -> Recipe:
+    try:
+        return RECIPES[Moment(moment)]
+    except ValueError:
+        raise Invalid(f"{moment!r} is no moment", "one of: " + ", ".join(Moment)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +107,7 @@ class _Asked:
 
 def _joined(asked: _Asked, recipe: Recipe) -> Iterator[tuple[Part, FactView]]:
     """Every view once, under the first part that has it."""
+    user = asked.principal.user
     placed: dict[str, Part] = {}
     views: list[FactView] = []
     code = asked.code()
@@ -103,10 +115,10 @@ def _joined(asked: _Asked, recipe: Recipe) -> Iterator[tuple[Part, FactView]]:
         for view in _views(asked, recipe, part, code):
             if recipe.hides_shown and _is_shown(asked, view):
                 continue
-            placed.setdefault(view.key(asked.principal.user), part)
+            placed.setdefault(view.key(user), part)
             views.append(view)
-    for view in join_duplicates(views, asked.principal.user):
-        yield placed[view.key(asked.principal.user)], view
+    for view in join_duplicates(views, user):
+        yield placed[view.key(user)], view
 
 
 def _views(asked: _Asked, recipe: Recipe, part: Part, code: CodeTree | None) -> Iterable[FactView]:
@@ -135,9 +147,9 @@ def _found(asked: _Asked) -> list[FactView]:
         return []
     parts = (Part.SESSION, Part.CARRIED, Part.PERSONAL, Part.REPOSITORY)
     scopes = [scope for part in parts if (scope := asked.scope(part)) is not None]
-    result = search(asked.deps, scopes, judged.query, limit=MAX_LIMIT)
+    result = search(asked.deps, scopes, judged.query, limit=_LOOKED_AT)
     about = _About(judged.query)
-    return [view for view in result.views if about.meets(view)]
+    return [view for view in result.views[: 2 * _LOOKED_AT] if about.meets(view)]
 
 
 class _About:

@@ -211,7 +211,7 @@ def list_facts(
     page: Page | None = None,
 ) -> FactList:
     """A page of facts, newest first; of several scopes one after the other."""
-    scopes, which = _readable(deps, principal, scope), which or FactFilter()
+    scopes, which = _readable(deps, principal, scope), _checked(which) or FactFilter()
     at, page = _page(page, len(scopes))
     rows, cursor = deps.store.facts.facts(scopes[at], which, page)
     views = show_facts(deps, scopes[at], rows, as_of=which.as_of)
@@ -259,6 +259,7 @@ def subgraph(
     ``which`` asks for history, a moment or one predicate.  A name that is not known adds nothing.
     """
     _readable(deps, principal, scope)
+    which = _checked(which)
     if not (1 <= hops <= 3 and 1 <= limit <= _MAX_PAGE):
         raise Invalid("hops or limit is out of range", f"1 to 3 hops, 1 to {_MAX_PAGE} facts")
     if names:
@@ -343,6 +344,12 @@ def _readable(
     for one in scopes:
         check_readable(deps, principal, one)
     return scopes
+
+
+def _checked(which: FactFilter | None) -> FactFilter | None:
+    if which is not None and which.as_of is not None and which.as_of.utcoffset() is None:
+        raise Invalid("as_of has no time zone", "write it like 2026-01-31T09:00:00Z")
+    return which
 
 
 def _page(page: Page | None, scopes: int) -> tuple[int, Page]:

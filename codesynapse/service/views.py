@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from codesynapse.domain.graph import EntityRow, FactRow, StatementRow
@@ -131,7 +132,7 @@ def show_facts(
     """Views in the order of the rows; with ``code``, what refers to a missing file says so."""
     if not rows:
         return []
-    mask = _unmasked if deps.settings().allow_secrets else redact
+    mask = _unmasked if deps.settings().allow_secrets else _redacted
     viewer = Viewer(now=deps.clock(), mask=mask, as_of=as_of)
     ends = {end for row in rows for end in (row.subject_id, row.object_id)}
     names = {id_: row.name for id_, row in deps.store.facts.entities(scope, sorted(ends)).items()}
@@ -184,9 +185,13 @@ def _last_said(
 
 def show_node(deps: FactDeps, scope: Scope, row: EntityRow) -> NodeView:
     """One entity, with stored secrets masked."""
-    mask = _unmasked if deps.settings().allow_secrets else redact
+    mask = _unmasked if deps.settings().allow_secrets else _redacted
     name, *aliases = (plain(mask(text)) for text in (row.name, *row.aliases))
     return NodeView(row.id, scope.key, name, row.type, tuple(aliases))
+
+
+# Names repeat from block to block, and looking for secrets is the slow part of showing them.
+_redacted = lru_cache(maxsize=8_192)(redact)
 
 
 def _unmasked(text: str) -> str:

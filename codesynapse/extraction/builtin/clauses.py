@@ -18,12 +18,17 @@ USER = "User"
 
 _CUT = re.compile(
     r"\s*[,;，；、](?:\s+|(?<=[，；、]))|\s+[-–—]{1,2}\s+|\s*\((?=[^)]{12,})|(?<=[^\s(]{3})\)\s*|"
+    r"\s+so\s+(?!that\b|far\b|much\b|many\b|long\b|on\b)(?=\w+ \w)|"
+    r"(?<=\w):\s+(?=(?:never|always|don't|do not|we|please|only|anything|everything"
+    r"|nothing|nobody)\b)|"
     r"\s+(?=(?:but|because|bc|cuz|weil|denn|aber|sondern|pero|porque|mais|parce que|maar|omdat) )|"
     r"(?<=\S)\.\s+|!+\s+",
     re.I,
 )
-_AND = re.compile(r"\s+(?:and|und|y|et|en|e)\s+", re.I)
-_REASON = re.compile(r"^(?:because|bc|cuz|cause|since|weil|denn|porque|parce que|car|omdat|as)\s", re.I)
+_AND = re.compile(r"\s+(?:and|und|y|et|en|e)\s+|(?<=\w):\s+", re.I)
+_REASON = re.compile(
+    r"^(?:because|bc|cuz|cause|since|weil|denn|porque|parce que|car|omdat|as)\s", re.I
+)
 _MAX_CLAUSES = 24
 
 
@@ -40,18 +45,17 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A part of a sentence, without opening fillers and with contractions written out."""
+    """A part of a sentence, without opening fillers and with contractions written out.
+
+    ``turn`` is everything the person said in that turn, masked.
+    """
 
     text: str
     sentence: Sentence
     place: int
     reason: bool = False
     corrects: bool = False
-
-    @property
-    def rest(self) -> str:
-        """The clause and all that follows it in its sentence, for phrases that hold a comma."""
-        return self.text
+    turn: str = ""
 
 
 @dataclass(slots=True)
@@ -73,19 +77,38 @@ def resolve(text: str, talk: Talk) -> str | None:
     if text.casefold() in ("we", "i", "us", "wir", "nosotros", "nous", "on", "我们", "私たち"):
         return PROJECT
     if is_pronoun(text):
+        if text.casefold() in (
+            "this",
+            "that",
+            "which",
+            "what",
+            "there",
+            "here",
+            "something",
+            "nothing",
+            "everything",
+            "anything",
+            "who",
+        ):
+            return None
         return talk.topic or (talk.asked.topic if talk.asked else None)
     return subject(text)
 
 
-def clauses(sentence: Sentence, splits: Callable[[str], bool]) -> Iterator[Clause]:
-    """The clauses of a sentence; ``splits`` says whether a part after an "and" stands alone."""
+def clauses(sentence: Sentence, splits: Callable[[str], bool], turn: str = "") -> Iterator[Clause]:
+    """The clauses of a sentence; ``splits`` says whether a part after an "and" stands alone.
+
+    ``turn`` is all that was said in the turn, for rules that look for a mark further on.
+    """
     corrects = gates.refuses(sentence.text)
     place = 0
     for part in _CUT.split(sentence.text)[:_MAX_CLAUSES]:
         for piece in _alone(part, splits):
             text = expand(strip_lead(piece))
             if text:
-                yield Clause(text, sentence, place, bool(_REASON.match(piece.strip())), corrects)
+                yield Clause(
+                    text, sentence, place, bool(_REASON.match(piece.strip())), corrects, turn
+                )
                 place += 1
 
 

@@ -12,7 +12,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-__all__ = ["CODE", "MAX_SENTENCE", "MAX_SENTENCES", "QUOTE", "Sentence", "Spans", "sentences"]
+__all__ = [
+    "CODE",
+    "MAX_SENTENCE",
+    "MAX_SENTENCES",
+    "QUOTE",
+    "Sentence",
+    "Spans",
+    "pasted",
+    "printed",
+    "sentences",
+]
 
 MAX_SENTENCE = 600
 MAX_SENTENCES = 400  # of one turn; a longer turn is a paste
@@ -24,19 +34,25 @@ QUOTE = "[\uec00-\uf7ff]"
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 _SPAN = re.compile(r"`([^`\n]{1,200})`|[\"“«「]([^\"“”«»「」\n]{1,300})[\"”»」]")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|vs|z\.B|bzw|etc|cf|approx|ca|Nr|no)\.$", re.I)
-_SENTENCE_END = re.compile(r"(?<=[.!?…])[)\"”]?\s+|(?<=[。！？])")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[)\"”]?\s+|(?<=[。！？])")
 _SHELL = re.compile(r"^\s*(?:\$|>|❯|PS>|\w+@\w+[:~]\S*\$?)\s+\S")
 _BLOCK_OPEN = re.compile(
-    r"<([a-z][\w-]{0,30}(?:reminder|memory|memories|context|command|tool|result|output|stdout|stderr|"
-    r"instructions?|hook|caveat|message|name|args)[\w-]{0,20})>"
+    r"<([a-z]\w{0,30}[-_][\w-]{1,40}|reminder|memory|memories|context|command|tool"
+    r"|result|output|stdout|stderr|usage|"
+    r"instructions?|hook|caveat|message|name|args|task|document|system)>"
 )
+_HEADING = re.compile(r"^#{1,5} \S", re.M)
+_BOLD = re.compile(r"\*\*[^*\n]{1,80}\*\*")
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _OUTPUT = re.compile(
     r"^\s*(?:\d+[:\-]\s|\[?\d{4}-\d\d-\d\d[T ]|\[\d\d:\d\d|at \S+ ?\(|File \"|Traceback|E {2,}|"
     r"(?:level|ts|time)=|[-+~]{1,3} ?[\w{}/\"@]|[\w./-]+\.\w{1,5}[:(]\d+|"
-    r"[A-Z]\w*(?:Error|Exception|Warning)\b:?|(?:WARN|INFO|ERROR|DEBUG|FATAL|Warning|Error|remote)\b[: ]|"
-    r"\d+ (?:passed|failed)|[✓✘✗×]|\(\w+:\d+\)|[{}\[\])]+[,;]?$|[\w.]+\([^)]*\)\s*\{|[\w.]+\[[\w.]+\]|"
-    r"import [\w{*][^ ]* (?:from|as) |(?:export )?(?:const|let|var) \w+ =|export (?:function|default|class)|"
+    r"[A-Z]\w*(?:Error|Exception|Warning)\b:?|(?:WARN|INFO|ERROR|DEBUG|FATAL|Warning"
+    r"|Error|remote)\b[: ]|"
+    r"\d+ (?:passed|failed)|[✓✘✗×]|\(\w+:\d+\)|[{}\[\])]+[,;]?$|[\w.]+\([^)]*\)\s*\{"
+    r"|[\w.]+\[[\w.]+\]|"
+    r"import [\w{*][^ ]* (?:from|as) |(?:export )?(?:const|let|var) \w+ =|export "
+    r"(?:function|default|class)|"
     r"def \w+\(|class \w+[:({]|return .*;$|\|)"
 )
 
@@ -91,26 +107,41 @@ def sentences(text: str) -> list[Sentence]:
         bullet = _BULLET.match(line)
         body = line[bullet.end() :] if bullet else line
         for part in _split(spans.mask(body)):
-            found.append(Sentence(part, spans, part.rstrip(" )").endswith(("?", "？")), bool(bullet)))
+            found.append(
+                Sentence(part, spans, part.rstrip(" )").endswith(("?", "？")), bool(bullet))
+            )
             if len(found) >= MAX_SENTENCES:
                 return found
     return found
 
 
+def pasted(text: str) -> bool:
+    """Whether a person's turn is a document: long, or set in headings and bold."""
+    bare = re.sub(r"```.*?(?:```|\Z)", "", text[:60_000], flags=re.S)
+    return len(bare) > 3_000 or bool(_HEADING.search(bare)) or len(_BOLD.findall(bare)) >= 3
+
+
+def printed(text: str) -> bool:
+    """Whether a turn shows what a program printed: somebody looked, instead of only talking."""
+    return "```" in text or any(
+        _SHELL.match(x) or _is_output(x) for x in text[:20_000].splitlines()
+    )
+
+
 def _spoken_lines(text: str) -> Iterator[str]:
     """Lines outside of fences, tagged blocks, quoted mail, shell sessions and tool output."""
-    fenced = printed = False
+    fenced = session = False
     for raw in _without_blocks(text).splitlines():
         line = raw.rstrip()
         if line.lstrip().startswith(("```", "~~~")):
             fenced = not fenced
             continue
         if not line.strip():
-            printed = False
+            session = False
             continue
         if _SHELL.match(line):
-            printed = True
-        if fenced or printed or line.startswith(("    ", "\t")) or _is_output(line):
+            session = True
+        if fenced or session or line.startswith(("    ", "\t")) or _is_output(line):
             continue
         yield line[: 20 * MAX_SENTENCE]
 
