@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from typing import Any
 
 from codesynapse.domain.sessions import Job, JobState
 from codesynapse.store.sqlite.connection import Database
@@ -96,7 +97,7 @@ def _columns(job: Job) -> tuple[object, ...]:
 
 
 def _job(row: Row) -> Job:
-    return Job(
+    values: list[Any] = [
         *row[:5],
         JobState(row[5]),
         from_ms(row[6]),
@@ -109,4 +110,5 @@ def _job(row: Row) -> Job:
         row[13],
         row[14],
         row[15],
-    )
+    ]
+    return Job(*values)

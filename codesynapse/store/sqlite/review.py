@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from codesynapse.domain.scope import Scope
 from codesynapse.store.base import ReviewItem
@@ -84,4 +85,5 @@ def _columns(item: ReviewItem) -> tuple[object, ...]:
 
 
 def _item(row: Row) -> ReviewItem:
-    return ReviewItem(*row[:7], from_ms(row[7]), from_ms(row[8]))
+    values: list[Any] = [*row[:7], from_ms(row[7]), from_ms(row[8])]
+    return ReviewItem(*values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Any
 
 from codesynapse.domain.sessions import Session, SessionState, Watermark
 from codesynapse.store.base import Page
@@ -163,7 +164,7 @@ def _columns(session: Session) -> tuple[object, ...]:
 
 
 def _session(row: Row) -> Session:
-    return Session(
+    values: list[Any] = [
         *row[:5],
         SessionState(row[5]),
         from_ms(row[6]),
@@ -173,4 +174,5 @@ def _session(row: Row) -> Session:
         maybe_from_ms(row[10]),
         row[11],
         row[12],
-    )
+    ]
+    return Session(*values)
