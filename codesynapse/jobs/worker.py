@@ -54,7 +54,8 @@ class Worker:
     def stop(self, seconds: float = 5.0) -> bool:
         """Take no more work, and finish or put back the running job, inside the given time.
 
-        Returns whether the thread has ended.
+        What there is no time for keeps its row as queued, for the next start to see.  Returns
+        whether the thread has ended.
         """
         end = time.monotonic() + seconds
         left = self._queue.close()
@@ -65,7 +66,8 @@ class Worker:
             self._thread.join(max(0.0, end - time.monotonic()))
         stuck = self._current if self._thread.is_alive() else None
         for item in (*([stuck] if stuck else ()), *left):
-            self._guarded(item, put_back=True)
+            if item is stuck or time.monotonic() < end:
+                self._guarded(item, put_back=True)
         return stuck is None
 
     def _work(self) -> None:

@@ -146,15 +146,16 @@ class JobRunner:
         model = self._model(run)
         names = [row.name for row in deps.store.facts.list_entities(scope, Page(_KNOWN_NAMES))[0]]
         clean = _unchanged if deps.settings().allow_secrets else redact
-        result = extract(run.turns, names, model, clean)
-        run.counts.update(result.counts)
+        found = extract(run.turns, names, model, clean, run.counts)
+        if self._interrupted and not run.last:
+            raise Unavailable("the sidecar is stopping")
         source = Source(
             client=run.job.client,
             stored_at=deps.clock(),
             session=run.session.id,
             user=run.job.user,
         )
-        said = statements(result.found, source, run.job.created_at)
+        said = statements(found, source, run.job.created_at)
         # From here on the session has facts that its carry-over has not seen.
         mark_uncarried(deps, run.session.id)
         try:

@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-import logging
-import threading
-
 from codesynapse.extraction.routes import MemoryRoute
+from codesynapse.jobs.upkeep import Upkeep
 from codesynapse.jobs.worker import Worker
 from codesynapse.providers.meter import Reading
 from codesynapse.service.extracting import JobRunner
@@ -17,7 +15,6 @@ from codesynapse.service.sessions import SessionDeps, sweep
 
 __all__ = ["Pipeline", "upkeep"]
 
-_log = logging.getLogger("codesynapse.worker")
 _EVERY_SECONDS = 30.0
 
 
@@ -34,8 +31,7 @@ class Pipeline:
         self._deps = deps
         self._route = route or MemoryRoute(deps.settings, deps.clock)
         self._worker = Worker(deps.queue, JobRunner(deps, self._route))
-        self._stopping = threading.Event()
-        self._upkeep = threading.Thread(target=self._keep_up, name="upkeep", daemon=True)
+        self._upkeep = Upkeep(lambda: upkeep(deps), _EVERY_SECONDS)
 
     def start(self) -> None:
         """Queue what the last process left, and begin."""
@@ -45,20 +41,9 @@ class Pipeline:
 
     def stop(self, seconds: float = 5.0) -> bool:
         """Take no more work; finish or put back the running job. False if it had to be left."""
-        self._stopping.set()
         ended = self._worker.stop(seconds)
-        self._upkeep.join(1.0)
-        return ended
+        return self._upkeep.stop() and ended
 
     def meter(self) -> Reading:
         """How many model calls were made today, of how many."""
         return self._route.meter()
-
-    def _keep_up(self) -> None:
-        while True:
-            try:
-                upkeep(self._deps)
-            except Exception as error:  # noqa: BLE001 - the worker's edge: the next round may do better
-                _log.error("upkeep stopped by %s", type(error).__name__)
-            if self._stopping.wait(_EVERY_SECONDS):
-                return

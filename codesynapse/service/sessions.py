@@ -52,6 +52,8 @@ _RECENT = 50
 # A row is read, changed and written as a whole: two changes at once would undo each other, and a
 # revoked session could come back. One process owns the store, so its own lock is enough.
 _changing = threading.Lock()
+# Two carry-overs at once could both take the same statement for new.
+_carrying = threading.Lock()
 
 
 class SessionDeps(FactDeps, Protocol):
@@ -160,9 +162,10 @@ def revoke(deps: SessionDeps, principal: Principal, session: Session) -> Session
 
 
 def unsettled(deps: SessionDeps, principal: Principal, repo_id: str) -> list[str]:
-    """The caller's recent sessions here whose jobs or carry-over are still to be done."""
+    """The caller's recent ended sessions here whose jobs or carry-over are still to be done."""
     rows, _ = deps.store.sessions.of_repo(repo_id, principal.user, Page(_RECENT))
-    return [row.id for row in rows if deps.queue.pending(row.id) or _carry_is_due(row)]
+    ended = [row for row in rows if row.state is SessionState.ENDED]
+    return [row.id for row in ended if deps.queue.pending(row.id) or _carry_is_due(row)]
 
 
 def carry_if_due(deps: SessionDeps, session_id: str, *, own_jobs: int = 0) -> bool:
@@ -231,7 +234,8 @@ def _erase(deps: SessionDeps, session: Session) -> None:
 def _carry(deps: SessionDeps, session: Session) -> None:
     # Taken before reading, so that an end while this runs is not taken for done.
     now = deps.clock()
-    carry_over.carry(deps, session)
+    with _carrying:
+        carry_over.carry(deps, session)
     session = _change(deps, session.id, lambda row: replace(row, carried_at=now))
     if session.state is SessionState.REVOKED:  # while this ran
         carry_over.withdraw(deps, session)
