@@ -91,7 +91,9 @@ def known(deps: FactDeps, principal: Principal, repo_id: str) -> Repository:
     """The repository with this id. Raises NotFound."""
     repository = deps.store.repos.get(repo_id)
     if repository is None:
-        raise NotFound(f"there is no repository {repo_id[:128]}", "resolve it from its folder first")
+        raise NotFound(
+            f"there is no repository {repo_id[:128]}", "resolve it from its folder first"
+        )
     return repository
 
 
@@ -159,6 +161,8 @@ def _new(repos: RepoStore, found: _Identity) -> Repository:
     id_, salt = "", 0
     while not id_ or repos.get(id_) is not None:
         text = "\0".join((found.remote or "", "" if found.remote else found.root, str(salt)))
-        id_ = f"{slug}-{blake2b(text.encode('utf-8', 'surrogateescape'), digest_size=6).hexdigest()}"
+        id_ = (
+            f"{slug}-{blake2b(text.encode('utf-8', 'surrogateescape'), digest_size=6).hexdigest()}"
+        )
         salt += 1
     return Repository(id_, name, found.root, found.remote)

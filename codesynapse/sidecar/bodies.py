@@ -1,11 +1,11 @@
 """What callers send, and rows as the replies of ``sdk.models`` name them.
 
-Sizes are bounded here so that a refusal names the field; what a value means is the services' matter.
+Sizes are bounded here so that a refusal names the field; meanings are the services' matter.
 """
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -14,19 +14,20 @@ from codesynapse.domain.sessions import Job, Repository, Session
 from codesynapse.domain.turns import Speaker, Turn
 from codesynapse.sdk import models
 from codesynapse.service.facts import Triple
-from codesynapse.store.base import AuditEntry, ReviewItem
+from codesynapse.store.base import AuditEntry, FactFilter, ReviewItem
 
 __all__ = [
-    "BoundBody",
     "EndBody",
     "EntityBody",
     "FactBody",
+    "FactsQuery",
     "OffloadBody",
     "PromoteBody",
     "RecallBody",
     "RegisterBody",
     "ResolveBody",
     "ReviewBody",
+    "SubgraphQuery",
     "TriplesBody",
     "audit_reply",
     "job_reply",
@@ -122,12 +123,6 @@ class ReviewBody(Body):
     action: Literal["approve", "reject"]
 
 
-class BoundBody(Body):
-    """The session that a tool call belongs to."""
-
-    tool_use_id: str = Field(min_length=1, max_length=200)
-
-
 class TurnBody(Body):
     """One message."""
 
@@ -150,6 +145,52 @@ class OffloadBody(Body):
     end: int = 0
     done: bool = False
     wait: bool = False
+
+
+class FactsQuery(Body):
+    """Which facts are listed. Without ``history`` or ``as_of``: those that hold now."""
+
+    memory_scope: models.MemoryScope = "repository"
+    limit: int = Field(default=100, ge=1, le=500)
+    cursor: str | None = Field(default=None, max_length=2_000)
+    predicate: str | None = Field(default=None, max_length=200)
+    entity: str | None = Field(default=None, max_length=128)
+    history: bool = False
+    as_of: datetime | None = None
+
+    def which(self) -> FactFilter:
+        """As the service takes it."""
+        return fact_filter(self.predicate, self.history, self.as_of, self.entity)
+
+
+class SubgraphQuery(Body):
+    """Which part of the graph; the strongest facts when no entity is named."""
+
+    memory_scope: models.MemoryScope = "repository"
+    name: list[str] = Field(default=[], max_length=50)
+    hops: int = Field(default=1, ge=1, le=2)
+    limit: int = Field(default=100, ge=1, le=500)
+    predicate: str | None = Field(default=None, max_length=200)
+    history: bool = False
+    as_of: datetime | None = None
+
+    def which(self) -> FactFilter | None:
+        """As the service takes it: None for what holds now, by strength."""
+        if not (self.predicate or self.history or self.as_of):
+            return None
+        return fact_filter(self.predicate, self.history, self.as_of)
+
+
+def fact_filter(
+    predicate: str | None, history: bool, as_of: datetime | None, entity: str | None = None
+) -> FactFilter:
+    """The facts that were asked for; a time without a zone is UTC."""
+    if as_of is not None and as_of.tzinfo is None:
+        as_of = as_of.replace(tzinfo=UTC)
+    entities = (entity,) if entity else ()
+    return FactFilter(
+        entity_ids=entities, predicate=predicate or None, history=history, as_of=as_of
+    )
 
 
 def repository_reply(row: Repository) -> models.Repository:

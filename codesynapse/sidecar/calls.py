@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import Depends, Header, Path, Query, Request
@@ -15,10 +14,9 @@ from codesynapse.service.deps import Deps
 from codesynapse.service.repositories import known
 from codesynapse.sidecar.guard import PRINCIPAL
 from codesynapse.sidecar.running import Running
-from codesynapse.store.base import FactFilter, Page
+from codesynapse.store.base import Page
 
 __all__ = [
-    "AsOf",
     "Call",
     "Calling",
     "Cursor",
@@ -26,7 +24,6 @@ __all__ = [
     "Limit",
     "RepoId",
     "ScopeName",
-    "fact_filter",
     "page_of",
 ]
 
@@ -55,11 +52,11 @@ class Call:
 
 async def _call(
     request: Request,
-    client: Annotated[
+    client_name: Annotated[
         str | None,
         Header(alias="X-CodeSynapse-Client", description="Runtime identity: the client's name."),
     ] = None,
-    session: Annotated[
+    session_id: Annotated[
         str | None,
         Header(alias="X-CodeSynapse-Session", description="Runtime identity: its session's id."),
     ] = None,
@@ -74,21 +71,8 @@ Id = Annotated[str, Path(max_length=256)]
 ScopeName = Annotated[MemoryScope, Query(description="Whose memory is meant.")]
 Limit = Annotated[int, Query(ge=1, le=500)]
 Cursor = Annotated[str | None, Query(max_length=2_000, description="From the page before.")]
-AsOf = Annotated[datetime | None, Query(description="What held at this moment.")]
 
 
 def page_of(limit: int, cursor: str | None) -> Page:
     """The page that was asked for."""
     return Page(limit, cursor)
-
-
-def fact_filter(
-    predicate: str | None, history: bool, as_of: datetime | None, entity: str | None = None
-) -> FactFilter:
-    """The facts that were asked for; a time without a zone is UTC."""
-    if as_of is not None and as_of.tzinfo is None:
-        as_of = as_of.replace(tzinfo=UTC)
-    entities = (entity,) if entity else ()
-    return FactFilter(
-        entity_ids=entities, predicate=predicate or None, history=history, as_of=as_of
-    )

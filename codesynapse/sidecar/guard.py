@@ -16,7 +16,13 @@ from typing import Any
 from uuid import uuid4
 
 from codesynapse.domain.scope import Principal
-from codesynapse.errors import CodeSynapseError, Forbidden, MemoryOff, Unauthenticated
+from codesynapse.errors import (
+    CodeSynapseError,
+    Forbidden,
+    MemoryOff,
+    StoreDamaged,
+    Unauthenticated,
+)
 from codesynapse.sidecar.forms import MAX_BODY, TooLarge, check_json
 from codesynapse.sidecar.refusals import Refusal, refusal_of
 from codesynapse.sidecar.running import Running
@@ -30,7 +36,8 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 PRINCIPAL = "codesynapse.principal"
-HEALTH, STOP, HOOKS = "/healthz", "/v1/sidecar/stop", "/v1/hooks/"
+HEALTH, HOOKS = "/healthz", "/v1/hooks/"
+ALWAYS = frozenset({"/v1/sidecar/stop"})  # it can be stopped whatever is wrong or switched off
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 _log = logging.getLogger("codesynapse.http")
 
@@ -111,7 +118,11 @@ class Guard:
             client=headers.get("x-codesynapse-client") or None,
             session=headers.get("x-codesynapse-session") or None,
         )
-        if self._running.deps.settings().allow_memory or scope["path"] == STOP:
+        if scope["path"] in ALWAYS:
+            return False
+        if faults := self._running.faults():
+            raise StoreDamaged(f"the data file is damaged: {faults[0]}", "restore a backup")
+        if self._running.deps.settings().allow_memory:
             return False
         if scope["path"].startswith(HOOKS):
             return True

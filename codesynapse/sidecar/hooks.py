@@ -71,7 +71,9 @@ async def recall(
     call: Calling,
     client: Client,
     request: Request,
-    prompt: Annotated[bool, Query(description="For one prompt, not for a session's start.")] = False,
+    prompt: Annotated[
+        bool, Query(description="For one prompt, not for a session's start.")
+    ] = False,
     deadline_ms: Milliseconds = None,
 ) -> Response:
     """What a session is given now: lines, each a complete output of the hook; 204 for nothing."""
@@ -91,9 +93,7 @@ def _deadline(milliseconds: int | None) -> float:
     return time.monotonic() + max(0, min(allowed, _LONGEST_MS)) / 1000
 
 
-def _begin(
-    call: Call, client: str, event: claude_code.HookEvent, deadline: float = 0.0
-) -> _Hook:
+def _begin(call: Call, client: str, event: claude_code.HookEvent, deadline: float = 0.0) -> _Hook:
     """Know the session, registered if it is new, and its repository."""
     if event.session is None:
         raise IdentityMissing("the hook's input names no session", "nothing was done")
@@ -191,14 +191,14 @@ async def bind(call: Calling, client: Client, request: Request) -> Response:
     """Remember which session a call of one of our tools came from."""
     event = claude_code.parse(await request.body())
     if event.session is None or event.tool_use_id is None:
-        raise IdentityMissing("the hook's input names no session or no tool call", "nothing was done")
+        raise IdentityMissing(
+            "the hook's input names no session or no tool call", "nothing was done"
+        )
     call.deps.bindings.add(client, event.tool_use_id[:200], event.session)
     return Response(status_code=204)
 
 
-async def bound(
-    call: Calling, client: Client, tool_use: Id, deadline_ms: Milliseconds = 0
-) -> Any:
+async def bound(call: Calling, client: Client, tool_use: Id, deadline_ms: Milliseconds = 0) -> Any:
     """The session of a tool call, waited for until the deadline."""
     deadline = _deadline(deadline_ms)
     session = await to_thread.run_sync(

@@ -9,16 +9,21 @@ from fastapi import Query
 from codesynapse.sdk import models
 from codesynapse.service import curation, facts
 from codesynapse.service.recall import recall as search
-from codesynapse.sidecar.bodies import EntityBody, FactBody, RecallBody, TriplesBody
+from codesynapse.sidecar.bodies import (
+    EntityBody,
+    FactBody,
+    FactsQuery,
+    RecallBody,
+    SubgraphQuery,
+    TriplesBody,
+)
 from codesynapse.sidecar.calls import (
-    AsOf,
     Calling,
     Cursor,
     Id,
     Limit,
     RepoId,
     ScopeName,
-    fact_filter,
     page_of,
 )
 
@@ -36,15 +41,11 @@ __all__ = [
     "subgraph",
 ]
 
-Predicate = Annotated[str | None, Query(max_length=200)]
-
 
 def recall(call: Calling, repo: RepoId, body: RecallBody) -> Any:
     """Ask the memory: ranked facts, each with its age and source."""
     scopes = call.scopes(repo, body.memory_scope)
-    answer = search(
-        call.deps, call.principal, scopes, body.query, hops=body.hops, limit=body.limit
-    )
+    answer = search(call.deps, call.principal, scopes, body.query, hops=body.hops, limit=body.limit)
     return answer.record()
 
 
@@ -63,7 +64,7 @@ def add_triples(call: Calling, repo: RepoId, body: TriplesBody) -> Any:
 
 
 def index(call: Calling, repo: RepoId, memory_scope: ScopeName = "repository") -> Any:
-    """Say how much is indexed. Words are indexed with each write, so there is nothing to catch up."""
+    """Say how much is indexed. Each write indexes its own words: nothing has to catch up."""
     counts = [call.deps.store.facts.counts(one) for one in call.scopes(repo, memory_scope)]
     return models.Indexed(
         facts=sum(one.facts for one in counts), entities=sum(one.entities for one in counts)
@@ -80,59 +81,30 @@ def nodes(
 ) -> Any:
     """Entities by name, alias or type, best first; all of them without a query."""
     scopes = call.scopes(repo, memory_scope)
-    return facts.nodes(
-        call.deps, call.principal, scopes, query, page_of(limit, cursor)
-    ).record()
+    return facts.nodes(call.deps, call.principal, scopes, query, page_of(limit, cursor)).record()
 
 
-def subgraph(
-    call: Calling,
-    repo: RepoId,
-    name: Annotated[list[str], Query(max_length=50)] = [],  # noqa: B006 - FastAPI copies it
-    memory_scope: ScopeName = "repository",
-    hops: Annotated[int, Query(ge=1, le=2)] = 1,
-    limit: Limit = 100,
-    predicate: Predicate = None,
-    history: bool = False,
-    as_of: AsOf = None,
-) -> Any:
+def subgraph(call: Calling, repo: RepoId, asked: Annotated[SubgraphQuery, Query()]) -> Any:
     """The facts around the named entities, or the strongest ones, and what they touch."""
-    asked = fact_filter(predicate, history, as_of) if predicate or history or as_of else None
     return facts.subgraph(
         call.deps,
         call.principal,
-        call.scope(repo, memory_scope),
-        name,
-        hops=hops,
-        limit=limit,
-        which=asked,
+        call.scope(repo, asked.memory_scope),
+        asked.name,
+        hops=asked.hops,
+        limit=asked.limit,
+        which=asked.which(),
     ).record()
 
 
-def list_facts(
-    call: Calling,
-    repo: RepoId,
-    memory_scope: ScopeName = "repository",
-    limit: Limit = 100,
-    cursor: Cursor = None,
-    predicate: Predicate = None,
-    entity: Annotated[str | None, Query(max_length=128)] = None,
-    history: bool = False,
-    as_of: AsOf = None,
-) -> Any:
+def list_facts(call: Calling, repo: RepoId, asked: Annotated[FactsQuery, Query()]) -> Any:
     """Facts, newest first: the current ones, or with history, or as of a moment."""
-    return facts.list_facts(
-        call.deps,
-        call.principal,
-        call.scopes(repo, memory_scope),
-        fact_filter(predicate, history, as_of, entity),
-        page_of(limit, cursor),
-    ).record()
+    scopes = call.scopes(repo, asked.memory_scope)
+    page = page_of(asked.limit, asked.cursor)
+    return facts.list_facts(call.deps, call.principal, scopes, asked.which(), page).record()
 
 
-def history(
-    call: Calling, repo: RepoId, fact: Id, memory_scope: ScopeName = "repository"
-) -> Any:
+def history(call: Calling, repo: RepoId, fact: Id, memory_scope: ScopeName = "repository") -> Any:
     """Everything that was said about one fact."""
     scope = call.scope(repo, memory_scope)
     return facts.history(call.deps, call.principal, scope, fact).record()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Annotated, Any
 
 from fastapi import Query
@@ -38,6 +39,8 @@ __all__ = [
     "take_turns_of",
 ]
 
+_WAIT_SECONDS = 30.0
+
 
 def resolve(call: Calling, body: ResolveBody) -> Any:
     """Find or make the repository of a folder."""
@@ -60,9 +63,7 @@ def register(call: Calling, repo: RepoId, body: RegisterBody) -> Any:
     return session_reply(session)
 
 
-def list_sessions(
-    call: Calling, repo: RepoId, limit: Limit = 100, cursor: Cursor = None
-) -> Any:
+def list_sessions(call: Calling, repo: RepoId, limit: Limit = 100, cursor: Cursor = None) -> Any:
     """The caller's sessions in a repository, newest first."""
     repositories.known(call.deps, call.principal, repo)
     rows, after = sessions.listing(call.deps, call.principal, repo, page_of(limit, cursor))
@@ -102,8 +103,10 @@ def take_turns(call: Calling, body: OffloadBody) -> Any:
         transcript=body.transcript,
         start=body.start,
         end=body.end,
-        wait=body.wait,
     )
+    if body.wait:
+        offload.wait_for(call.deps, [session.id], time.monotonic() + _WAIT_SECONDS)
+        job = call.deps.store.jobs.get(job.id) or job
     return job_reply(job)
 
 

@@ -1,4 +1,4 @@
-"""What the running sidecar holds beside its data: who may ask, where it listens, what it counted."""
+"""What the running sidecar holds beside its data: who may ask, where it listens, what it counts."""
 
 from __future__ import annotations
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 from datetime import UTC, datetime
+from typing import BinaryIO
 
 __all__ = ["shown_since"]
 
 _MARK = b'"compact_boundary"'
 _CHUNK = 1 << 20
-_FURTHEST = 16 << 20  # from the end; a compaction further back is not looked for
+_FURTHEST = 16 << 20  # from the end: a compaction further back is not looked for
+_LONGEST_RECORD = 1 << 16
+_ALWAYS = datetime.min.replace(tzinfo=UTC)
 
 
 def shown_since(transcript: str | None) -> datetime | None:
@@ -19,20 +22,40 @@ def shown_since(transcript: str | None) -> datetime | None:
         return None
     try:
         with open(transcript, "rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            at, tail = size, b""
-            while at > max(0, size - _FURTHEST):
-                start = max(0, at - _CHUNK)
-                file.seek(start)
-                tail = file.read(at - start) + tail[: 4 * len(_MARK)]
-                found = _last_boundary(file, start, tail)
-                if found is not None:
-                    return found
-                at = start
-    except OSError:
+            return _searched(file)
+    except (OSError, ValueError):
         return None
-    return datetime.min.replace(tzinfo=UTC) if at == 0 else None
 
 
-def _last_boundary(file: object, start: int, chunk: bytes) -> datetime | None:
-    raise NotImplementedError
+def _searched(file: BinaryIO) -> datetime | None:
+    """Backwards in pieces, each with the start of the next, as a mark may lie across the cut."""
+    end = file.seek(0, os.SEEK_END)
+    stop = max(0, end - _FURTHEST)
+    overlap = b""
+    while end > stop:
+        start = max(stop, end - _CHUNK)
+        file.seek(start)
+        piece = file.read(end - start) + overlap
+        at = piece.rfind(_MARK)
+        while at >= 0:
+            if moment := _moment(file, start + at):
+                return moment
+            at = piece.rfind(_MARK, 0, at)
+        overlap, end = piece[: len(_MARK)], start
+    return None if stop else _ALWAYS
+
+
+def _moment(file: BinaryIO, at: int) -> datetime | None:
+    """The time of the boundary record around a mark; None where the words are only quoted."""
+    start = max(0, at - _LONGEST_RECORD)
+    file.seek(start)
+    before = file.read(at - start)
+    line = before[before.rfind(b"\n") + 1 :] + file.read(_LONGEST_RECORD).split(b"\n", 1)[0]
+    try:
+        record = json.loads(line)
+        if record["type"] != "system" or record["subtype"] != "compact_boundary":
+            return None
+        moment = datetime.fromisoformat(record["timestamp"])
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        return None
