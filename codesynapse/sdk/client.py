@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import httpx
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from codesynapse.environment import Environment
 from codesynapse.errors import CodeSynapseError, QueueFull, Unavailable
@@ -74,13 +74,16 @@ class _Base:
         }
 
 
+@functools.cache
+def _adapter(kind: type[Reply]) -> TypeAdapter[Reply]:
+    return TypeAdapter(kind)
+
+
 def _reply(request: Request[Reply], answer: httpx.Response) -> Reply:
     if answer.is_success:
-        kind: Any = request.reply
-        if kind is type(None):
-            return kind()  # type: ignore[no-any-return]
+        kind: type[Reply] = request.reply
         try:
-            return kind.model_validate_json(answer.content)  # type: ignore[no-any-return]
+            return _adapter(kind).validate_json(answer.content or b"null")
         except ValidationError as error:
             raise Unavailable(
                 "the sidecar's answer is of another version", "update codesynapse"
@@ -190,7 +193,7 @@ def _now(
     build: Callable[Asked, Request[Reply]],
 ) -> Callable[Concatenate[_Sender, Asked], Reply]:
     @functools.wraps(build)
-    def call(self: _Sender, *args: Asked.args, **kwargs: Asked.kwargs) -> Reply:
+    def call(self: _Sender, /, *args: Asked.args, **kwargs: Asked.kwargs) -> Reply:
         return self._send(build(*args, **kwargs))
 
     return call
@@ -200,7 +203,7 @@ def _later(
     build: Callable[Asked, Request[Reply]],
 ) -> Callable[Concatenate[_AsyncSender, Asked], Awaitable[Reply]]:
     @functools.wraps(build)
-    async def call(self: _AsyncSender, *args: Asked.args, **kwargs: Asked.kwargs) -> Reply:
+    async def call(self: _AsyncSender, /, *args: Asked.args, **kwargs: Asked.kwargs) -> Reply:
         return await self._send(build(*args, **kwargs))
 
     return call

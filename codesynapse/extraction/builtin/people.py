@@ -269,7 +269,8 @@ _OWNERS = [
     re.compile(rf"^(?P<o>{_TEAM}) (?:picked|took) (?:it|that|them|this) (?:up|over)\b.*$", re.I),
 ]
 _NO_OWNER = frozenset(
-    ["let's", "please", "can't", "always", "never", "i", "we", "you", "it", "they", "he", "she", "who", "that", "this", "nobody", "everyone", "someone", "people", "mine", "ours", "nothing", "anyone", "code", "app", "service", "script", "job"]
+    "let's please can't always never i we you it they he she who that this nobody "
+    "everyone someone people mine ours nothing anyone code app service script job".split()
 )
 _ALIAS = [
     re.compile(

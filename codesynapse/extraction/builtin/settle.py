@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from codesynapse.domain.turns import Speaker
-from codesynapse.extraction.builtin import gates
 from codesynapse.extraction.builtin.lexicon import words
+from codesynapse.extraction.builtin import gates
 from codesynapse.extraction.candidates import Candidate
 
 if TYPE_CHECKING:
