@@ -104,6 +104,18 @@ def test_an_offload_begins_at_the_watermark_or_after_what_is_queued(
     assert offload.plan(world, who, one, path) == offload.OffloadPlan(end, "u1")
 
 
+def test_a_starting_session_waits_for_its_own_jobs_and_for_ended_sessions_only(
+    world: PipelineWorld,
+) -> None:
+    mine, running, ended = (world.session(name) for name in ("mine", "running", "ended"))
+    for session in (mine, running, ended):
+        world.offload(session, said("I prefer tabs."))
+    sessions.end(world, world.who("ended"), ended)
+
+    assert set(sessions.unsettled(world, world.who("mine"), "shop")) == {mine.id, ended.id}
+    assert sessions.unsettled(world, world.who("x", "ben"), "shop") == []
+
+
 def test_turns_known_by_their_id_are_extracted_once_whoever_sends_them(
     world: PipelineWorld, transcript: Transcript
 ) -> None:
