@@ -25,13 +25,13 @@ from codesynapse.extraction.prompts import SCHEMA, ask
 from codesynapse.providers.base import ChatModel
 from codesynapse.providers.meter import CapReached
 
-__all__ = ["BUILTIN", "LEAST_CONFIDENCE", "Extraction", "Found", "extract", "statements"]
+__all__ = ["BUILTIN", "LEAST_CONFIDENCE", "Found", "extract", "statements"]
 
 BUILTIN = "builtin"
 LEAST_CONFIDENCE = 0.6
 _MOST_ASSISTANT = 0.65  # what nobody confirmed stays under what is carried over or said outright
-_CHARACTERS_A_CALL = 12_000
-_CHARACTERS_A_TURN = 6_000
+_CHARACTERS_A_CALL = 8_000  # with the answer, inside the window of small local models
+_CHARACTERS_A_TURN = 3_900
 _KNOWN_NAMES = 100
 
 Clean = Callable[[str], str]
@@ -45,31 +45,29 @@ class Found:
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class Extraction:
-    """What is kept, and figures: ``candidates``, ``kept``, ``dropped_REASON``. No text."""
-
-    found: tuple[Found, ...]
-    counts: Counter[str]
-
-
 def extract(
-    turns: Sequence[Turn], known: Collection[str], model: ChatModel | None, clean: Clean
-) -> Extraction:
-    """Everything worth keeping in these turns.
+    turns: Sequence[Turn],
+    known: Collection[str],
+    model: ChatModel | None,
+    clean: Clean,
+    counts: Counter[str],
+) -> tuple[Found, ...]:
+    """Everything worth keeping in these turns; figures are added to ``counts``.
+
+    They are ``candidates``, ``kept``, ``model_calls`` and ``dropped_REASON``, and stand when this
+    raises, too.
 
     Raises what the model's call raises, and ProviderFailed when its answer could not be used
     twice. When the calls of the day run out on the way, ``builtin`` alone does the rest.
     """
     turns = [replace(turn, text=clean(turn.text)) for turn in turns]
-    counts: Counter[str] = Counter()
     found = [Found(candidate, BUILTIN) for candidate in extract_builtin(turns, known)]
     if model is not None:
         found += _by_model(turns, known, model, counts)
-    counts["candidates"] = len(found) + counts["candidates"]
+    counts["candidates"] += len(found)
     kept = tuple(_kept(found, clean, counts))
-    counts["kept"] = len(kept)
-    return Extraction(kept, +counts)
+    counts["kept"] += len(kept)
+    return kept
 
 
 def _by_model(

@@ -106,10 +106,10 @@ class OffloadQueue:
             self._held -= item.characters
             self._leave(item.job.session_id)
 
-    def pending(self, session_id: str) -> bool:
-        """Whether a job of this session waits or runs."""
+    def pending(self, session_id: str) -> int:
+        """How many jobs of this session wait or run."""
         with self._changed:
-            return self._pending[session_id] > 0
+            return self._pending[session_id]
 
     def jobs(self, session_id: str) -> list[Job]:
         """The jobs of this session that run or wait, in order."""

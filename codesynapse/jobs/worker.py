@@ -54,7 +54,8 @@ class Worker:
     def stop(self, seconds: float = 5.0) -> bool:
         """Take no more work, and finish or put back the running job, inside the given time.
 
-        Returns whether the thread has ended.
+        What there is no time for keeps its row as queued, for the next start to see.  Returns
+        whether the thread has ended.
         """
         end = time.monotonic() + seconds
         left = self._queue.close()
@@ -65,7 +66,8 @@ class Worker:
             self._thread.join(max(0.0, end - time.monotonic()))
         stuck = self._current if self._thread.is_alive() else None
         for item in (*([stuck] if stuck else ()), *left):
-            self._guarded(item, put_back=True)
+            if item is stuck or time.monotonic() < end:
+                self._guarded(item, put_back=True)
         return stuck is None
 
     def _work(self) -> None:
@@ -77,7 +79,7 @@ class Worker:
     def _guarded(self, item: Queued, *, put_back: bool) -> None:
         try:
             (self._runner.put_back if put_back else self._runner.run)(item)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001
             kind = type(error).__name__
             _log.error("job %s stopped by %s", item.job.id, kind)
             self._record(item, kind)
@@ -87,6 +89,6 @@ class Worker:
     def _record(self, item: Queued, kind: str) -> None:
         try:
             self._runner.failed(item, kind)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001
             # The store itself is gone, say: the row stays unfinished, for the next start to see.
             _log.error("job %s could not be recorded: %s", item.job.id, type(error).__name__)

@@ -37,6 +37,7 @@ __all__ = [
     "end",
     "find",
     "listing",
+    "mark_uncarried",
     "register",
     "revoke",
     "set_transcript",
@@ -51,6 +52,8 @@ _RECENT = 50
 # A row is read, changed and written as a whole: two changes at once would undo each other, and a
 # revoked session could come back. One process owns the store, so its own lock is enough.
 _changing = threading.Lock()
+# Two carry-overs at once could both take the same statement for new.
+_carrying = threading.Lock()
 
 
 class SessionDeps(FactDeps, Protocol):
@@ -159,23 +162,29 @@ def revoke(deps: SessionDeps, principal: Principal, session: Session) -> Session
 
 
 def unsettled(deps: SessionDeps, principal: Principal, repo_id: str) -> list[str]:
-    """The caller's recent sessions here whose jobs or carry-over are still to be done."""
+    """The caller's recent ended sessions here whose jobs or carry-over are still to be done."""
     rows, _ = deps.store.sessions.of_repo(repo_id, principal.user, Page(_RECENT))
-    return [row.id for row in rows if deps.queue.pending(row.id) or _carry_is_due(row)]
+    ended = [row for row in rows if row.state is SessionState.ENDED]
+    return [row.id for row in ended if deps.queue.pending(row.id) or _carry_is_due(row)]
 
 
-def carry_if_due(deps: SessionDeps, session_id: str) -> bool:
-    """Carry an ended session over unless that is done, or jobs of it are pending.
+def carry_if_due(deps: SessionDeps, session_id: str, *, own_jobs: int = 0) -> bool:
+    """Carry an ended session over unless that is done, or more than ``own_jobs`` are pending.
 
     Returns whether nothing is left to carry.
     """
     session = deps.store.sessions.get(session_id)
     if session is None or not _carry_is_due(session):
         return True
-    if deps.queue.pending(session_id):
+    if deps.queue.pending(session_id) > own_jobs:
         return False
     _carry(deps, session)
     return True
+
+
+def mark_uncarried(deps: SessionDeps, session_id: str) -> None:
+    """An ended session is about to get facts that its carry-over has not seen."""
+    _change(deps, session_id, lambda row: replace(row, carried_at=None))
 
 
 def sweep(deps: SessionDeps) -> None:
@@ -225,7 +234,8 @@ def _erase(deps: SessionDeps, session: Session) -> None:
 def _carry(deps: SessionDeps, session: Session) -> None:
     # Taken before reading, so that an end while this runs is not taken for done.
     now = deps.clock()
-    carry_over.carry(deps, session)
+    with _carrying:
+        carry_over.carry(deps, session)
     session = _change(deps, session.id, lambda row: replace(row, carried_at=now))
     if session.state is SessionState.REVOKED:  # while this ran
         carry_over.withdraw(deps, session)
