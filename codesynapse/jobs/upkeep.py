@@ -39,6 +39,6 @@ class Upkeep:
         while not self._stopping.is_set():
             try:
                 self._task()
-            except Exception as error:  # noqa: BLE001 - the edge: see the module
+            except Exception as error:  # the edge: see the module
                 _log.error("upkeep stopped by %s", type(error).__name__)
             self._stopping.wait(self._seconds)

@@ -79,7 +79,7 @@ class Worker:
     def _guarded(self, item: Queued, *, put_back: bool) -> None:
         try:
             (self._runner.put_back if put_back else self._runner.run)(item)
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:  # the edge: see the module
             kind = type(error).__name__
             _log.error("job %s stopped by %s", item.job.id, kind)
             self._record(item, kind)
@@ -89,6 +89,6 @@ class Worker:
     def _record(self, item: Queued, kind: str) -> None:
         try:
             self._runner.failed(item, kind)
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:  # the edge: see the module
             # The store itself is gone, say: the row stays unfinished, for the next start to see.
             _log.error("job %s could not be recorded: %s", item.job.id, type(error).__name__)

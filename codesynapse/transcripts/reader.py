@@ -45,23 +45,25 @@ class Reading:
 
 def read_exchanges(
     path: Path, offset: int, reading: Reading, *, keep: int = 0,
-    stop: Callable[[], bool] = lambda: False,
+    stop: Callable[[], bool] = lambda: False, until: int | None = None,
 ) -> Iterator[Exchange]:  # fmt: skip
     """Yield exchanges from ``offset`` on, oldest first.
 
     The last ``keep`` stay behind, if there are more than that; else every finished one is given.
     With ``keep`` 0 everything is. A file shorter than ``offset`` was replaced and is read from its
     start. ``stop`` is asked between lines; reading goes on at ``reading.offset`` the next time.
-    Raises OSError when the file cannot be read.
+    ``until`` is an offset that counts as the end of the file. Raises OSError when the file cannot
+    be read.
     """
     held: deque[Exchange] = deque()
     passed = 0
     with path.open("rb") as file:
         size = file.seek(0, 2)
         reading.offset = file.seek(offset if offset <= size else 0)
-        for exchange in _exchanges(_lines(file, reading, stop), reading):
+        lines = _lines(file, reading, stop, until)
+        for exchange in _exchanges(lines, reading):
             held.append(exchange)
-            if keep and len(held) > keep:
+            if len(held) > keep:
                 passed += 1
                 yield _given(held.popleft(), reading)
     if not reading.complete:
@@ -72,9 +74,7 @@ def read_exchanges(
 
 def _left(held: deque[Exchange], keep: int, passed: int) -> Iterator[Exchange]:
     """Which of the held ones go too, once the end is reached."""
-    if keep == 0:
-        yield from held
-    elif not passed and len(held) <= keep:
+    if not passed and len(held) <= keep:
         yield from (exchange for exchange in held if exchange.finished)
 
 
@@ -96,7 +96,7 @@ def _exchanges(lines: Iterator[tuple[bytes, int]], reading: Reading) -> Iterator
                 current = Exchange()
             group = _add(current, part, group)
             current.end = end
-    if current.turns:
+    if current.turns and reading.complete:  # else it may go on behind the place of the stop
         yield current
 
 
@@ -111,11 +111,14 @@ def _add(exchange: Exchange, part: Part, group: str | None) -> str | None:
 
 
 def _lines(
-    file: BinaryIO, reading: Reading, stop: Callable[[], bool]
+    file: BinaryIO, reading: Reading, stop: Callable[[], bool], until: int | None
 ) -> Iterator[tuple[bytes, int]]:
     """Whole lines with the offset behind each. Too long ones are counted and passed over."""
     position = file.tell()
     while not stop():
+        if until is not None and position >= until:
+            reading.complete = True
+            return
         line, size = _line(file)
         if line is None:  # the end, or a last line that is still being written
             reading.complete = True

@@ -82,6 +82,11 @@ class Transcript:
             file.write(json.dumps(record) + "\n")
         return Turn(role, text, at, uuid)
 
+    def exchange(self, text: str, n: int) -> None:
+        """A prompt and its answer, numbered."""
+        self.add(text, uuid=f"u{n}")
+        self.add(f"answer {n}", uuid=f"a{n}", role=Speaker.ASSISTANT)
+
     @property
     def size(self) -> int:
         return self.path.stat().st_size

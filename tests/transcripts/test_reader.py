@@ -108,8 +108,21 @@ def test_reading_stops_when_told_and_can_go_on(path: Path) -> None:
     reading = Reading()
     first = list(read_exchanges(path, 0, reading, stop=lambda: next(asked) > 20))
     assert not reading.complete
+    assert len(first) == 10, "what was read before the stop is given, whole exchanges only"
     rest, _ = read(path, reading.offset)
     assert prompts(first) + prompts(rest) == [f"p{n}" for n in range(50)]
+
+
+def test_a_range_of_a_transcript_can_be_read_again(path: Path) -> None:
+    path.write_bytes(exchanges(3))
+    whole, _ = read(path)
+    start, end = whole[0].end, whole[1].end
+    reading = Reading()
+
+    again = list(read_exchanges(path, start, reading, until=end))
+
+    assert prompts(again) == ["p1"]
+    assert (reading.offset, reading.complete) == (end, True)
 
 
 @given(
