@@ -4,3 +4,5 @@ An installer takes its environment as a value, owns only what it can recognise a
 atomically, and gives the first bytes back on removal. What cannot be edited safely is refused with
 ``InstallRefused`` and left untouched. See ``edit`` for how a plan becomes bytes on the disk.
 """
+
+__all__: list[str] = []

@@ -22,13 +22,15 @@ __all__ = ["block_text", "plan_block", "plan_block_removal"]
 
 AGENTS, CLAUDE = "AGENTS.md", "CLAUDE.md"
 
-# What Claude Code does not read imports in: fenced blocks, code spans, comments.
+# What Claude Code does not read imports in: fenced blocks, comments, code spans.
 _NOT_TEXT = re.compile(
-    r"^[ ]{0,3}(?P<fence>`{3,}|~{3,}).*?(?:^[ ]{0,3}(?P=fence)|\Z)|(?P<tick>`+)[^`].*?(?P=tick)"
-    r"|<!--.*?-->",
+    r"^[ ]{0,3}(?P<fence>`{3,}|~{3,}).*?(?:^[ ]{0,3}(?P=fence)|\Z)|<!--.*?-->"
+    r"|(?P<tick>`+)(?!`)(?:(?!\n[ \t]*\n).)*?(?<!`)(?P=tick)(?!`)",
     re.DOTALL | re.MULTILINE,
 )
 _IMPORT = re.compile(r"(?<!\S)@(?P<path>(?:\\ |\S)+)")
+_IMPORT_DEPTH = 5
+_IMPORT_SIZE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,27 +73,36 @@ def plan_block_removal(project: Project) -> Plan:
 
 def _files(project: Project) -> _Files:
     agents, claude = open_target(project, AGENTS), open_target(project, CLAUDE)
-    if claude.path == agents.path or _same_file(agents.path, claude.path):
+    if claude.path == agents.path:
         return _Files((agents,), (), (f"{CLAUDE} and {AGENTS} are one file; it holds one block",))
     if claude.data is None:
         return _Files((agents,), (), ())
-    if _imports(claude, agents.path):
+    if _imports(project, claude.path, claude.data, agents.path):
         return _Files((agents,), (claude,), (f"{CLAUDE} imports {AGENTS}, which holds the block",))
     return _Files((agents, claude), (), ())
 
 
-def _same_file(one: Path, other: Path) -> bool:
-    return one.exists() and other.exists() and os.path.samefile(one, other)
-
-
-def _imports(claude: Target, agents: Path) -> bool:
-    text = _NOT_TEXT.sub(" ", (claude.data or b"").decode("utf-8-sig", "replace"))
+def _imports(project: Project, file: Path, data: bytes, wanted: Path, depth: int = 1) -> bool:
+    """Whether a file imports another, itself or through files of the repository that it imports."""
+    text = _NOT_TEXT.sub(" ", data.decode("utf-8-sig", "replace"))
     for match in _IMPORT.finditer(text):
         path = match["path"].replace("\\ ", " ").rstrip(".,;:!?)\"'")
-        named = claude.path.parent / os.path.expanduser(path)
-        if os.path.realpath(named) == str(agents):
+        named = Path(os.path.realpath(file.parent / os.path.expanduser(path)))
+        if named == wanted:
             return True
+        if depth < _IMPORT_DEPTH and _is_readable(project, named):
+            found = _imports(project, named, named.read_bytes(), wanted, depth + 1)
+            if found:
+                return True
     return False
+
+
+def _is_readable(project: Project, file: Path) -> bool:
+    try:
+        inside = file.is_relative_to(project.repository) and file.is_file()
+        return inside and file.stat().st_size <= _IMPORT_SIZE and os.access(file, os.R_OK)
+    except (OSError, ValueError):
+        return False
 
 
 def _without(target: Target) -> bytes | None:

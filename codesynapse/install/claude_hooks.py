@@ -24,6 +24,7 @@ from codesynapse.install.hook_entries import (
     add_group,
     drop_entry,
     entries_of,
+    override_raw,
     set_command,
 )
 from codesynapse.install.hook_source import EventHook
@@ -186,7 +187,7 @@ def _open(project: Project, paths: Paths, *, shared: bool) -> _SettingsFile:
     record_data = record_file.read_bytes() if record_file.is_file() else None
     record = Record.parse(record_data)
     ours = bool(_owned(document))
-    if record is None or not ours:
+    if record is None or not (ours or _set_by_us(document, record)):
         # Nothing of ours stands there: what was remembered of it is of another time. Entries
         # without a memory came from elsewhere, and so did the containers around them.
         record = Record(
@@ -198,6 +199,10 @@ def _open(project: Project, paths: Paths, *, shared: bool) -> _SettingsFile:
         )
     undo = Undo(dict(record.containers), known=record.complete)
     return _SettingsFile(target, document, record, undo, record_file, record_data)
+
+
+def _set_by_us(document: JsonText, record: Record) -> bool:
+    return record.override is not None and override_raw(document) in record.override.written
 
 
 def _parse(target: Target) -> JsonText:

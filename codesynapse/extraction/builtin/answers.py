@@ -13,16 +13,34 @@ from codesynapse.extraction.builtin.segment import CODE
 
 __all__ = ["answers"]
 
-_NAME = re.compile(r"^(?:(?:that is|that would be|it is|ask|ping|das macht|macht|nimm|c'est|es|é|dat doet|是|由|找) )*(?:the )?(?P<o>[A-ZÀ-Ý][\w'-]+(?: [A-ZÀ-Ý][\w'-]+)?|"
-                   r"(?:the )?(?:[\w-]+ ){0,2}(?:team|squad|guild|crew|captain|lead|group|ops)|#[\w-]+)(?= |$|[,.])")
-_AUXILIARY = re.compile(r"^(?P<o>[A-ZÀ-Ýa-z][\w'-]+) (?:does|owns it|do|is|handles it|handles that|approves)\b", re.I)
-_PLACE = re.compile(r"^(?:it is |they are |that is |they live |it lives |they sit |it sits |all |mostly |now |im |in der |dans |en |em )*(?P<o>(?:in|under|at|on|inside|behind|next to|beside|near)? ?\S.*)$", re.I)
-_EMPTY = re.compile(r"^(?:still |now |it is |that is |they are |we use |we are on |we have |just |only |mostly |currently |with |mit |con |avec |com |met |via |through |from |on )+", re.I)
-_CHATTER = re.compile(r"^\W?\w{1,2}\W?$|^(?:link|raise|push|create|write|commit|merge|rebase|rename|move|update|implement|explain|summari[sz]e|apply|write|start|"
-                      r"continue|proceed|review|test|exactly|nothing|hmm)\b|\b(?:i|i'm|i'll|me|you|let's|lets|try|check|look|see|add|do|make|fix|put|run|open|show|use the|grep|rerun|restart|remove|delete|leave|go|go ahead|thanks|thx|"
-                      r"sure|please|pls|think|sorry|haha|lol|wait|done|maybe|works|was|were|did|had|nothing|none|yet)\b", re.I)
-_VERBAL = re.compile(r"\b(?:is|are|was|were|has|have|had|says?|said|does|did|can|will|must|should|squats?|takes?|gets?|doesn't|don't|isn't)\b", re.I)
-_STYLE_ASKED = re.compile(r"\b(?:style|preferences?|rules?|conventions?|formatting|guidelines?|wishes|taste)\b", re.I)
+_NAME = re.compile(
+    r"^(?:(?:that is|that would be|it is|ask|ping|das macht|macht|nimm|c'est|es|é|dat doet|是|由|找) )*(?:the )?(?P<o>[A-ZÀ-Ý][\w'-]+(?: [A-ZÀ-Ý][\w'-]+)?|"
+    r"(?:the )?(?:[\w-]+ ){0,2}(?:team|squad|guild|crew|captain|lead|group|ops)|#[\w-]+)(?= |$|[,.])"
+)
+_AUXILIARY = re.compile(
+    r"^(?P<o>[A-ZÀ-Ýa-z][\w'-]+) (?:does|owns it|do|is|handles it|handles that|approves)\b", re.I
+)
+_PLACE = re.compile(
+    r"^(?:it is |they are |that is |they live |it lives |they sit |it sits |all |mostly |now |im |in der |dans |en |em )*(?P<o>(?:in|under|at|on|inside|behind|next to|beside|near)? ?\S.*)$",
+    re.I,
+)
+_EMPTY = re.compile(
+    r"^(?:still |now |it is |that is |they are |we use |we are on |we have |just |only |mostly |currently |with |mit |con |avec |com |met |via |through |from |on )+",
+    re.I,
+)
+_CHATTER = re.compile(
+    r"^\W?\w{1,2}\W?$|^(?:link|raise|push|create|write|commit|merge|rebase|rename|move|update|implement|explain|summari[sz]e|apply|write|start|"
+    r"continue|proceed|review|test|exactly|nothing|hmm)\b|\b(?:i|i'm|i'll|me|you|let's|lets|try|check|look|see|add|do|make|fix|put|run|open|show|use the|grep|rerun|restart|remove|delete|leave|go|go ahead|thanks|thx|"
+    r"sure|please|pls|think|sorry|haha|lol|wait|done|maybe|works|was|were|did|had|nothing|none|yet)\b",
+    re.I,
+)
+_VERBAL = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|says?|said|does|did|can|will|must|should|squats?|takes?|gets?|doesn't|don't|isn't)\b",
+    re.I,
+)
+_STYLE_ASKED = re.compile(
+    r"\b(?:style|preferences?|rules?|conventions?|formatting|guidelines?|wishes|taste)\b", re.I
+)
 _TOOLS_ASKED = re.compile(r"^(?:tools?|editor|setup|shell|ide|terminal|os)$", re.I)
 
 
@@ -41,8 +59,14 @@ def answers(open_clauses: Sequence[Clause], talk: Talk) -> Sequence[Draft]:
             continue
         for draft in _value(clause, question.kind, question.topic):
             last = drafts[-1] if drafts else None
-            if last and last.predicate != "RUNS_WITH" and not re.search(r"\d", f"{last.object} {draft.object}"):
-                drafts[-1] = Draft(last.subject, last.predicate, f"{last.object}, {draft.object}", last.strength)
+            if (
+                last
+                and last.predicate != "RUNS_WITH"
+                and not re.search(r"\d", f"{last.object} {draft.object}")
+            ):
+                drafts[-1] = Draft(
+                    last.subject, last.predicate, f"{last.object}, {draft.object}", last.strength
+                )
             else:
                 drafts.append(draft)
     return drafts
@@ -61,7 +85,9 @@ def _plain(clause: Clause, kind: str) -> bool:
     text = clause.text
     if len(text.split()) > 9 or gates.unreal(text) or gates.one_off(text) or _CHATTER.search(text):
         return False
-    if _VERBAL.search(re.sub(r"^(?:it is|that is|they are|we use|we are on|that would be) ", "", text)):
+    if _VERBAL.search(
+        re.sub(r"^(?:it is|that is|they are|we use|we are on|that would be) ", "", text)
+    ):
         return False
     if kind == "how":
         return bool(re.search(CODE, text)) or _bare_command(clause)

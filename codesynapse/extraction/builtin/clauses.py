@@ -25,7 +25,9 @@ _CUT = re.compile(
     re.I,
 )
 _AND = re.compile(r"\s+(?:and|und|y|et|en|e)\s+|(?<=\w):\s+", re.I)
-_REASON = re.compile(r"^(?:because|bc|cuz|cause|since|weil|denn|porque|parce que|car|omdat|as)\s", re.I)
+_REASON = re.compile(
+    r"^(?:because|bc|cuz|cause|since|weil|denn|porque|parce que|car|omdat|as)\s", re.I
+)
 _MAX_CLAUSES = 24
 
 
@@ -74,7 +76,19 @@ def resolve(text: str, talk: Talk) -> str | None:
     if text.casefold() in ("we", "i", "us", "wir", "nosotros", "nous", "on", "我们", "私たち"):
         return PROJECT
     if is_pronoun(text):
-        if text.casefold() in ("this", "that", "which", "what", "there", "here", "something", "nothing", "everything", "anything", "who"):
+        if text.casefold() in (
+            "this",
+            "that",
+            "which",
+            "what",
+            "there",
+            "here",
+            "something",
+            "nothing",
+            "everything",
+            "anything",
+            "who",
+        ):
             return None
         return talk.topic or (talk.asked.topic if talk.asked else None)
     return subject(text)
@@ -91,7 +105,9 @@ def clauses(sentence: Sentence, splits: Callable[[str], bool], turn: str = "") -
         for piece in _alone(part, splits):
             text = expand(strip_lead(piece))
             if text:
-                yield Clause(text, sentence, place, bool(_REASON.match(piece.strip())), corrects, turn)
+                yield Clause(
+                    text, sentence, place, bool(_REASON.match(piece.strip())), corrects, turn
+                )
                 place += 1
 
 

@@ -19,7 +19,15 @@ from codesynapse.extraction.builtin import (
     statements,
     topics,
 )
-from codesynapse.extraction.builtin.clauses import PROJECT, USER, Clause, Draft, Family, Talk, clauses
+from codesynapse.extraction.builtin.clauses import (
+    PROJECT,
+    USER,
+    Clause,
+    Draft,
+    Family,
+    Talk,
+    clauses,
+)
 from codesynapse.extraction.builtin.phrases import subject
 from codesynapse.extraction.builtin.segment import CODE, Sentence, Spans, pasted, printed, sentences
 
@@ -53,9 +61,17 @@ _FAMILIES: tuple[Family, ...] = (
 _TOPIC_LASTS = 4  # turns
 _ASKING = (people.preferences,)  # "can we skip the flattery" is a wish in the form of a question
 _TWO_NAMES = re.compile(rf"^(?:the )?{CODE}")
-_PART = re.compile(r"(?=[a-z@])(?=[\w@/.-]*[-/])[\w@/.-]+$")  # a service, package or folder: no function
-_REPORT = re.compile(r"^(?:I(?:'ll|'ve|'d)?|I (?:would|will|could|can))? ?(?:\w+ed|send|put|run|use|running|emitting|wrapped|made|wrote|split|set) (?:up )?(?:the |a |an |your )?(?P<t>[\w -]{2,40}?)(?= (?:with|via|through|in|into|using|to|from|on|straight|as|per|by)\b|\.|,|$)", re.I)
-_FIXED = re.compile(r"\b(?:pass(?:es|ed)?|fixed|come through|is clean|works?|green|shows? them|starts?|no (?:more )?changes|resolved)\b", re.I)
+_PART = re.compile(
+    r"(?=[a-z@])(?=[\w@/.-]*[-/])[\w@/.-]+$"
+)  # a service, package or folder: no function
+_REPORT = re.compile(
+    r"^(?:I(?:'ll|'ve|'d)?|I (?:would|will|could|can))? ?(?:\w+ed|send|put|run|use|running|emitting|wrapped|made|wrote|split|set) (?:up )?(?:the |a |an |your )?(?P<t>[\w -]{2,40}?)(?= (?:with|via|through|in|into|using|to|from|on|straight|as|per|by)\b|\.|,|$)",
+    re.I,
+)
+_FIXED = re.compile(
+    r"\b(?:pass(?:es|ed)?|fixed|come through|is clean|works?|green|shows? them|starts?|no (?:more )?changes|resolved)\b",
+    re.I,
+)
 
 
 _HEADLESS = re.compile(
@@ -171,7 +187,9 @@ class Listener:
         if question is not None:
             topic = sentence.spans.restore(question.topic)
             self._talk.topic = subject(topic)
-            self._talk.asked = topics.Asked(question.kind, topic, sentence.spans.restore(question.text))
+            self._talk.asked = topics.Asked(
+                question.kind, topic, sentence.spans.restore(question.text)
+            )
             self._answerable = False
 
     def _clause(self, turn: Turn, clause: Clause, families: Sequence[Family]) -> bool:
@@ -201,7 +219,7 @@ class Listener:
             self._talk.topic = name
 
     def _echo(self, turn: Turn, clause: Clause) -> bool:
-        """"and so does Y": what was just stated, of another thing."""
+        """ "and so does Y": what was just stated, of another thing."""
         found = _ECHO.match(clause.text)
         last = self.notes[-1] if self.notes else None
         if not found or last is None or last.place != self._place:
@@ -209,7 +227,9 @@ class Listener:
         name = subject(next(g for g in found.groups() if g), 6)
         if name is None:
             return False
-        self._take(Draft(name, last.draft.predicate, last.draft.object, last.draft.strength), clause, turn)
+        self._take(
+            Draft(name, last.draft.predicate, last.draft.object, last.draft.strength), clause, turn
+        )
         return True
 
     def _take(self, draft: Draft, clause: Clause, turn: Turn) -> None:
@@ -277,12 +297,18 @@ class Listener:
     def _ask(self, sentence: Sentence, said: Sequence[Sentence]) -> None:
         question = topics.asked(sentence)
         if topics.choosing(sentence.text):
-            options = tuple(o for s in said for m in re.findall(CODE, s.text) if (o := s.spans.restore(m)))
-            question = topics.Asked("choice", question.topic if question else PROJECT, sentence.text, options)
+            options = tuple(
+                o for s in said for m in re.findall(CODE, s.text) if (o := s.spans.restore(m))
+            )
+            question = topics.Asked(
+                "choice", question.topic if question else PROJECT, sentence.text, options
+            )
         if question is not None:
             spans = sentence.spans
             topic = spans.restore(question.topic)
-            self._talk.asked = topics.Asked(question.kind, topic, spans.restore(question.text), question.options)
+            self._talk.asked = topics.Asked(
+                question.kind, topic, spans.restore(question.text), question.options
+            )
             self._talk.topic = subject(topic)
         self._answerable = question is not None
 
@@ -298,10 +324,26 @@ class Listener:
             return
         for clause in clauses(sentence, statements.stands_alone):
             for draft in statements.relations(clause, Talk()):
-                names = [sentence.spans.restore(m) for m in re.findall(CODE, f"{draft.subject} {draft.object}")]
-                if _TWO_NAMES.match(draft.object) and all(map(_PART.match, names[:2])) and draft.predicate in ("CALLS", "DEPENDS_ON", "READS_FROM", "WRITES_TO", "TALKS_TO", "USES"):
-                    self._note(Draft(draft.subject, draft.predicate, draft.object, 0.65), sentence.spans, turn, Speaker.ASSISTANT, "")
-                    self._pending.drafts.append((Draft(draft.subject, draft.predicate, draft.object, 0.8), sentence.spans))
+                names = [
+                    sentence.spans.restore(m)
+                    for m in re.findall(CODE, f"{draft.subject} {draft.object}")
+                ]
+                if (
+                    _TWO_NAMES.match(draft.object)
+                    and all(map(_PART.match, names[:2]))
+                    and draft.predicate
+                    in ("CALLS", "DEPENDS_ON", "READS_FROM", "WRITES_TO", "TALKS_TO", "USES")
+                ):
+                    self._note(
+                        Draft(draft.subject, draft.predicate, draft.object, 0.65),
+                        sentence.spans,
+                        turn,
+                        Speaker.ASSISTANT,
+                        "",
+                    )
+                    self._pending.drafts.append(
+                        (Draft(draft.subject, draft.predicate, draft.object, 0.8), sentence.spans)
+                    )
 
     def _close_case(self, turn: Turn, said: Sequence[Sentence]) -> None:
         """An outright cause with its fix in one turn is kept, at an agent's confidence."""

@@ -10,7 +10,16 @@ from codesynapse.extraction.builtin.clauses import PROJECT, USER, Clause, Draft,
 from codesynapse.extraction.builtin.phrases import DATE, is_pronoun, specific, subject, trim
 from codesynapse.extraction.builtin.segment import CODE
 
-__all__ = ["bans", "deadlines", "duties", "habits", "quotas", "settings", "standing_orders", "warnings"]
+__all__ = [
+    "bans",
+    "deadlines",
+    "duties",
+    "habits",
+    "quotas",
+    "settings",
+    "standing_orders",
+    "warnings",
+]
 
 _SUBJECT = r"^(?P<s>(?:[^\s,;]+ ){0,7}?[^\s,;:]+?)"
 _DUTY = re.compile(
@@ -73,18 +82,45 @@ _STANDING = re.compile(
     r"a partir de agora|daqui pra frente|voortaan|vanaf nu|altijd)\b|以后|今后|一律|总是|今後|これから|必ず|常に",
     re.I,
 )
-_KEEP = re.compile(r"^(?:please |pls |and |so |always |we |i want you to )*keep (?P<s>(?:[^\s,;]+ ){0,4}?[^\s,;]+) (?P<o>(?:under|below|within|at most|above|over|to|in|out of|"
-                   r"on|short|small|short and|at|sorted|alphabetical|flat)\b.*)$", re.I)
-_ASK = re.compile(r"^(?:please |pls |always |and |also )*(?P<o>(?:ask|check with|ping|tell|show|run|test|confirm with|wait for|consult)\b.{0,60}\bbefore (?:you )?\S.*)$", re.I)
-_QUOTA = re.compile(r"^(?P<o>(?:at least |exactly |minimum )?(?:\d+|one|two|three|four) (?:[\w-]+ )?(?:reviewers?|approvals?|approvers?|reviews?|sign-?offs?|people|pairs of eyes|"
-                    r"tests?|replicas|retries|workers?|shards?|days|weeks|hours|minutes)) (?:for|on) (?P<s>\S.*)$", re.I)
-_SETTING = re.compile(rf"^(?:(?:set|make|use|keep) )?(?P<s>{CODE}|\w+_\w+|[a-z]+[A-Z]\w+) (?:=|to|is|at)? ?(?P<o>\d[\w.%]*) (?P<for>for (?:the |all )?\S.*)$")
-_CONTRAST = re.compile(rf"^(?P<o>(?:{_VERBS}|cut|import|pull|prefix|target|open|start|base) \S.*)$", re.I)
-_CONTRASTED = re.compile(r"[,;(] ?(?:never|not|no|don't|instead of|nie|jamais|nunca|nooit)\b (?!yet|now|today|sure)", re.I)
-_SAFE_ONE = re.compile(r"^(?:the )?(?:one|version|variant|helper|copy|hook|function|module) (?P<o>(?:in|from|at|under) \S.*?) (?:is|are|works) (?:fine|ok|okay|safe|good|correct|the (?:right|real|good|correct|safe) one|what you want)\b", re.I)
-_EVERY = re.compile(rf"{_SUBJECT} (?:(?P<v>is|are|get|gets) )?(?P<m>always|never|only ever) (?P<o>\S.*)$", re.I)
-_ONLY_VIA = re.compile(rf"^(?P<s>(?:{CODE}|[\w-]+)(?: [\w-]+)?),? (?:you|we|one) (?:can )?(?:only )?(?:reach|get to|access|enter|connect to|deploy|hit)(?:es|s)? (?:only )?(?P<o>(?:through|via|over|from|with|by) \S.*)$", re.I)
-_RULE_IF = re.compile(r"^(?:if|whenever|once|when) (?!i\b|you\b|we (?:ever|had|get)|it\b|that\b)(?P<c>\S.{3,60}?),? (?:then )?(?:we|it) (?P<v>(?:promote|roll|block|release|deploy|merge|fail|page|alert|reject|ship|cut|tag|rebuild|retry)\w*\b.*)$", re.I)
+_KEEP = re.compile(
+    r"^(?:please |pls |and |so |always |we |i want you to )*keep (?P<s>(?:[^\s,;]+ ){0,4}?[^\s,;]+) (?P<o>(?:under|below|within|at most|above|over|to|in|out of|"
+    r"on|short|small|short and|at|sorted|alphabetical|flat)\b.*)$",
+    re.I,
+)
+_ASK = re.compile(
+    r"^(?:please |pls |always |and |also )*(?P<o>(?:ask|check with|ping|tell|show|run|test|confirm with|wait for|consult)\b.{0,60}\bbefore (?:you )?\S.*)$",
+    re.I,
+)
+_QUOTA = re.compile(
+    r"^(?P<o>(?:at least |exactly |minimum )?(?:\d+|one|two|three|four) (?:[\w-]+ )?(?:reviewers?|approvals?|approvers?|reviews?|sign-?offs?|people|pairs of eyes|"
+    r"tests?|replicas|retries|workers?|shards?|days|weeks|hours|minutes)) (?:for|on) (?P<s>\S.*)$",
+    re.I,
+)
+_SETTING = re.compile(
+    rf"^(?:(?:set|make|use|keep) )?(?P<s>{CODE}|\w+_\w+|[a-z]+[A-Z]\w+) (?:=|to|is|at)? ?(?P<o>\d[\w.%]*) (?P<for>for (?:the |all )?\S.*)$"
+)
+_CONTRAST = re.compile(
+    rf"^(?P<o>(?:{_VERBS}|cut|import|pull|prefix|target|open|start|base) \S.*)$", re.I
+)
+_CONTRASTED = re.compile(
+    r"[,;(] ?(?:never|not|no|don't|instead of|nie|jamais|nunca|nooit)\b (?!yet|now|today|sure)",
+    re.I,
+)
+_SAFE_ONE = re.compile(
+    r"^(?:the )?(?:one|version|variant|helper|copy|hook|function|module) (?P<o>(?:in|from|at|under) \S.*?) (?:is|are|works) (?:fine|ok|okay|safe|good|correct|the (?:right|real|good|correct|safe) one|what you want)\b",
+    re.I,
+)
+_EVERY = re.compile(
+    rf"{_SUBJECT} (?:(?P<v>is|are|get|gets) )?(?P<m>always|never|only ever) (?P<o>\S.*)$", re.I
+)
+_ONLY_VIA = re.compile(
+    rf"^(?P<s>(?:{CODE}|[\w-]+)(?: [\w-]+)?),? (?:you|we|one) (?:can )?(?:only )?(?:reach|get to|access|enter|connect to|deploy|hit)(?:es|s)? (?:only )?(?P<o>(?:through|via|over|from|with|by) \S.*)$",
+    re.I,
+)
+_RULE_IF = re.compile(
+    r"^(?:if|whenever|once|when) (?!i\b|you\b|we (?:ever|had|get)|it\b|that\b)(?P<c>\S.{3,60}?),? (?:then )?(?:we|it) (?P<v>(?:promote|roll|block|release|deploy|merge|fail|page|alert|reject|ship|cut|tag|rebuild|retry)\w*\b.*)$",
+    re.I,
+)
 _WE = re.compile(
     r"^(?:here |in this (?:repo|project|codebase) |at our place |by convention )?we (?P<n>don't|do not|never)? ?(?:only |always |also |just |all |usually |"
     r"strictly )*(?P<o>(?:use|keep|write|name|put|store|follow|squash|rebase|merge|deploy|release|ship|tag|branch|test|run|"
@@ -111,16 +147,26 @@ _DEADLINE = re.compile(
     re.I,
 )
 _NO_AFTER = re.compile(rf"\b(?:after|before|until|till|til|by|between|on) (?:the )?{DATE}", re.I)
-_ONLY_TAIL = re.compile(r"^(?:(?:ever )?(?:via|through|on|in|from|for|at|over|by|with|under|to|behind|after|before|during|when)\b|(?:[a-z]+[^s\W]s|use|go|run|call|talk|come|read|write|sync|accept|get)\b (?!then|and))", re.I)
-_WEAK = re.compile(r"^(?:be )?(?:plenty|enough|fine|ok|okay|good|easy|possible|able|nice|happy|done|useful|back|go|sure|there|here|doing|see|tell|know|fix|look|"
-                   r"help|ensure|make sure|verify|investigate|decide|update|add|do it|do that|figure|check|sleep|wait|admit|say|think)\b", re.I)
+_ONLY_TAIL = re.compile(
+    r"^(?:(?:ever )?(?:via|through|on|in|from|for|at|over|by|with|under|to|behind|after|before|during|when)\b|(?:[a-z]+[^s\W]s|use|go|run|call|talk|come|read|write|sync|accept|get)\b (?!then|and))",
+    re.I,
+)
+_WEAK = re.compile(
+    r"^(?:be )?(?:plenty|enough|fine|ok|okay|good|easy|possible|able|nice|happy|done|useful|back|go|sure|there|here|doing|see|tell|know|fix|look|"
+    r"help|ensure|make sure|verify|investigate|decide|update|add|do it|do that|figure|check|sleep|wait|admit|say|think)\b",
+    re.I,
+)
 
 
 def quotas(clause: Clause, talk: Talk) -> Sequence[Draft]:
-    """"two reviewers for X", "if X stays above N we promote", "X you reach only through Y"."""
+    """ "two reviewers for X", "if X stays above N we promote", "X you reach only through Y"."""
     found = _RULE_IF.match(clause.text)
     if found and specific(found.group("c")) and not gates.unreal(clause.text):
-        return [Draft(PROJECT, "CONVENTION", clause.text.rstrip(" .!"), 0.84)] if len(clause.text) < 100 else ()
+        return (
+            [Draft(PROJECT, "CONVENTION", clause.text.rstrip(" .!"), 0.84)]
+            if len(clause.text) < 100
+            else ()
+        )
     found = _QUOTA.match(clause.text)
     if found and not gates.one_off(clause.text):
         who, what = resolve(found.group("s"), talk), trim(found.group("o"))
@@ -128,12 +174,16 @@ def quotas(clause: Clause, talk: Talk) -> Sequence[Draft]:
     found = _ONLY_VIA.match(clause.text)
     if found:
         who, what = resolve(found.group("s"), talk), trim(found.group("o"))
-        return [Draft(who, "GOES_THROUGH", what, 0.86)] if who and what and "only" in clause.text else ()
+        return (
+            [Draft(who, "GOES_THROUGH", what, 0.86)]
+            if who and what and "only" in clause.text
+            else ()
+        )
     return ()
 
 
 def settings(clause: Clause, talk: Talk) -> Sequence[Draft]:
-    """"lock_timeout 3s for migrations": a named setting and its value."""
+    """ "lock_timeout 3s for migrations": a named setting and its value."""
     del talk
     found = _SETTING.match(clause.text)
     what = trim(f"{found.group('o')} {found.group('for')}") if found else None
@@ -157,7 +207,12 @@ def duties(clause: Clause, talk: Talk) -> Sequence[Draft]:
     if negative:
         return [Draft(who, "MUST_NOT", what, 0.88)]
     mode = found.group("m").casefold()
-    if who == PROJECT and mode.startswith("need") or mode == "only" and not _ONLY_TAIL.match(found.group("o")):
+    if (
+        who == PROJECT
+        and mode.startswith("need")
+        or mode == "only"
+        and not _ONLY_TAIL.match(found.group("o"))
+    ):
         return ()
     if mode.startswith("should") and not specific(what):
         return ()
@@ -170,9 +225,14 @@ def duties(clause: Clause, talk: Talk) -> Sequence[Draft]:
 
 
 def _every(clause: Clause, talk: Talk) -> Sequence[Draft]:
-    """"orders are always shown in X": what holds every time."""
+    """ "orders are always shown in X": what holds every time."""
     found = _EVERY.match(clause.text)
-    if not found or is_pronoun(found.group("s")) or gates.momentary(clause.text) or gates.one_off(clause.text):
+    if (
+        not found
+        or is_pronoun(found.group("s"))
+        or gates.momentary(clause.text)
+        or gates.one_off(clause.text)
+    ):
         return ()
     who, what = resolve(found.group("s"), talk), trim(found.group("o"))
     if who is None or who == PROJECT or what is None or len(what.split()) < 2:
@@ -230,9 +290,14 @@ def _no(clause: Clause, talk: Talk) -> Sequence[Draft]:
     if not found or gates.one_off(clause.text):
         return ()
     what = trim(found.group("o"), 10)
-    if re.search(r"\w(?:ed|wn|ing)$|\b(?:found|left|identified|created|needed|detected|reported|is|are|was|were)\b", found.group("o")):
+    if re.search(
+        r"\w(?:ed|wn|ing)$|\b(?:found|left|identified|created|needed|detected|reported|is|are|was|were)\b",
+        found.group("o"),
+    ):
         return ()
-    if what is None or not (_PLACED.search(found.group("o")) or specific(what) or clause.sentence.bullet):
+    if what is None or not (
+        _PLACED.search(found.group("o")) or specific(what) or clause.sentence.bullet
+    ):
         return ()
     if len(what.split()) == 1 and clause.place == 0 and not specific(what):
         return ()
@@ -251,7 +316,12 @@ def standing_orders(clause: Clause, talk: Talk) -> Sequence[Draft]:
     ):
         who, what = subject(found.group("s")), trim(found.group("o"))
         return [Draft(USER, "PREFERS", f"{who} {what}", 0.85)] if who and what else ()
-    if _CONTRAST.match(clause.text) and _CONTRASTED.search(clause.sentence.text) and specific(clause.text) and not gates.one_off(clause.sentence.text):
+    if (
+        _CONTRAST.match(clause.text)
+        and _CONTRASTED.search(clause.sentence.text)
+        and specific(clause.text)
+        and not gates.one_off(clause.sentence.text)
+    ):
         what = trim(clause.text)
         return [Draft(PROJECT, "CONVENTION", what, 0.85)] if what and len(what.split()) > 1 else ()
     found = _ALWAYS.match(clause.text) or _ASK.match(clause.text)

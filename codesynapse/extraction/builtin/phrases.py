@@ -41,7 +41,8 @@ DATE = (
 
 _LEAD = re.compile(
     r"^(?:no+|nein|non|nee|não|nao)(?:[,.!:;…—–-]+\s*|\s+(?=(?:use|it|that|we|the|this|don't|dont|never|i|just|take|run|go)\b))|"
-    rf"^(?:(?:{FILLERS}|[^\w\s\ue000-\uf8ff@#./~'\"$:+\-]+|\+1)(?:[ ,.!:;…—–-]+|$))", re.I
+    rf"^(?:(?:{FILLERS}|[^\w\s\ue000-\uf8ff@#./~'\"$:+\-]+|\+1)(?:[ ,.!:;…—–-]+|$))",
+    re.I,
 )
 _EXPANSIONS = [
     (re.compile(r"\b(i)'m\b", re.I), r"\1 am"),
@@ -115,7 +116,9 @@ def named_tool(text: str) -> str | None:
     """The first well-known tool the text names, or None."""
     words = [w.rstrip(".'") for w in _WORD.findall(text)]
     few = len(words) <= 4
-    return next((w for w in words if w.casefold() in TOOLS and (few or w.casefold() not in AMBIGUOUS)), None)
+    return next(
+        (w for w in words if w.casefold() in TOOLS and (few or w.casefold() not in AMBIGUOUS)), None
+    )
 
 
 def specific(text: str) -> bool:
@@ -162,7 +165,10 @@ def subject(text: str, limit: int = 7) -> str | None:
     return None if is_pronoun(text) or text.casefold() in VAGUE or len(text) > 80 else text
 
 
-_BACK = re.compile(r"^(?:it|them|him|her|us|that|this|those|these|there|which|ing|and|or|are|is|was|were|of|than)\b(?! (?:\w+-)?(?:repo|project|codebase|directory|folder|branch))", re.I)
+_BACK = re.compile(
+    r"^(?:it|them|him|her|us|that|this|those|these|there|which|ing|and|or|are|is|was|were|of|than)\b(?! (?:\w+-)?(?:repo|project|codebase|directory|folder|branch))",
+    re.I,
+)
 
 
 def trim(text: str, words: int = 12) -> str | None:

@@ -12,7 +12,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-__all__ = ["CODE", "MAX_SENTENCE", "MAX_SENTENCES", "QUOTE", "Sentence", "Spans", "pasted", "printed", "sentences"]
+__all__ = [
+    "CODE",
+    "MAX_SENTENCE",
+    "MAX_SENTENCES",
+    "QUOTE",
+    "Sentence",
+    "Spans",
+    "pasted",
+    "printed",
+    "sentences",
+]
 
 MAX_SENTENCE = 600
 MAX_SENTENCES = 400  # of one turn; a longer turn is a paste
@@ -109,7 +119,9 @@ def pasted(text: str) -> bool:
 
 def printed(text: str) -> bool:
     """Whether a turn shows what a program printed: somebody looked, instead of only talking."""
-    return "```" in text or any(_SHELL.match(x) or _is_output(x) for x in text[:20_000].splitlines())
+    return "```" in text or any(
+        _SHELL.match(x) or _is_output(x) for x in text[:20_000].splitlines()
+    )
 
 
 def _spoken_lines(text: str) -> Iterator[str]:

@@ -49,8 +49,14 @@ def _usable(note: Note) -> bool:
 def _superseded(note: Note, later: Sequence[Note]) -> bool:
     draft = note.draft
     for other in later:
-        same = _same(other.draft.subject, draft.subject) and other.draft.predicate == draft.predicate
-        if other.place > note.place and same and other.draft.object.casefold() != draft.object.casefold():
+        same = (
+            _same(other.draft.subject, draft.subject) and other.draft.predicate == draft.predicate
+        )
+        if (
+            other.place > note.place
+            and same
+            and other.draft.object.casefold() != draft.object.casefold()
+        ):
             if other.draft.replace or draft.predicate in _SINGLE:
                 return True
         if other.place > note.place and _denies(other, draft.object):

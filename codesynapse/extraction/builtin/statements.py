@@ -42,14 +42,34 @@ _RELATIONS = (
     ("LISTENS_ON", r"(?:listens?|is listening|binds?) (?:on|to)(?: port)?", True),
     ("TALKS_TO", r"(?:talks?|speaks?|connects?) (?:only )?(?:directly )?(?:to|with)", False),
     ("CALLS", r"calls(?= )|call(?= [\ue000-\uebff]$)", True),
-    ("DEPENDS_ON", r"(?:(?:still )?depends? on|relies on|rely on|imports(?= \S+(?: \S+)?$| [\ue000-\uebff])|pulls? in|consumes?|pulls?(?= \S+ in\b))", False),
-    ("READS_FROM", r"reads?(?: directly)?(?: (?:from|off))?(?! (?:like|way|as|well|fine|right|wrong|too))", False),
+    (
+        "DEPENDS_ON",
+        r"(?:(?:still )?depends? on|relies on|rely on|imports(?= \S+(?: \S+)?$| [\ue000-\uebff])|pulls? in|consumes?|pulls?(?= \S+ in\b))",
+        False,
+    ),
+    (
+        "READS_FROM",
+        r"reads?(?: directly)?(?: (?:from|off))?(?! (?:like|way|as|well|fine|right|wrong|too))",
+        False,
+    ),
     ("WRITES_TO", r"writes?(?: directly)? to", True),
-    ("GOES_THROUGH", r"(?:go(?:es)?|must go|has to go|have to go|is sent|are sent|gets? sent|is shipped|are shipped|is routed|"
-     r"are routed|gets? shipped|syncs?|sync|only happens?|happens?|is handled|are handled) (?:only )?(?:out )?"
-     r"(?:through|via|with|over|by|from)", False),
-    ("GOES_TO", r"(?:go(?:es)?|must go|has to go|are sent|is sent|gets? sent|targets?|ships?|report|reports) (?:straight |directly |only )?(?:to(?! (?:be|get)\b)|into)|targets?", False),
-    ("COMES_FROM", r"(?:comes?|is read|are read|is generated|are generated|is loaded|are loaded|is taken|are taken) from", False),
+    (
+        "GOES_THROUGH",
+        r"(?:go(?:es)?|must go|has to go|have to go|is sent|are sent|gets? sent|is shipped|are shipped|is routed|"
+        r"are routed|gets? shipped|syncs?|sync|only happens?|happens?|is handled|are handled) (?:only )?(?:out )?"
+        r"(?:through|via|with|over|by|from)",
+        False,
+    ),
+    (
+        "GOES_TO",
+        r"(?:go(?:es)?|must go|has to go|are sent|is sent|gets? sent|targets?|ships?|report|reports) (?:straight |directly |only )?(?:to(?! (?:be|get)\b)|into)|targets?",
+        False,
+    ),
+    (
+        "COMES_FROM",
+        r"(?:comes?|is read|are read|is generated|are generated|is loaded|are loaded|is taken|are taken) from",
+        False,
+    ),
     ("DEPLOYS_TO", r"(?:auto-?)?deploys?(?: automatically)?(?: straight)? to", False),
     (
         "DEPLOYED_FROM",
@@ -64,26 +84,66 @@ _RELATIONS = (
         False,
     ),
     ("TRIGGERS", r"triggers?|kicks? off", False),
-    ("NAMED", r"(?:is|are) (?:called|named)(?! (?:once|twice|by|from|in|on|when|with|for|at|after|before|every))", False),
-    ("ENDS_ON", rf"(?:ends?|expires?|stops?|runs? out|(?:is|are|gets?) (?:switched off|shut down|turned off|retired|removed|"
-     rf"sunset|decommissioned|frozen)|go(?:es)? away|shuts? down)(?= (?:on |at |by |in |from )?(?:the )?{DATE})", False),
-    ("STARTS_ON", rf"(?:starts?|begins?|kicks? off|launches|goes live|opens?)(?= (?:on |at |in )?(?:the )?{DATE})", False),
-    ("DUE_ON", rf"(?:(?:is|are) due|has to be (?:done|ready|out|in)|must be (?:done|ready|out|in)|needs to be (?:done|ready|out|in)|ships?|lands?|goes out)"
-     rf"(?= (?:on |by |at |before |until )?(?:the )?{DATE})", False),
+    (
+        "NAMED",
+        r"(?:is|are) (?:called|named)(?! (?:once|twice|by|from|in|on|when|with|for|at|after|before|every))",
+        False,
+    ),
+    (
+        "ENDS_ON",
+        rf"(?:ends?|expires?|stops?|runs? out|(?:is|are|gets?) (?:switched off|shut down|turned off|retired|removed|"
+        rf"sunset|decommissioned|frozen)|go(?:es)? away|shuts? down)(?= (?:on |at |by |in |from )?(?:the )?{DATE})",
+        False,
+    ),
+    (
+        "STARTS_ON",
+        rf"(?:starts?|begins?|kicks? off|launches|goes live|opens?)(?= (?:on |at |in )?(?:the )?{DATE})",
+        False,
+    ),
+    (
+        "DUE_ON",
+        rf"(?:(?:is|are) due|has to be (?:done|ready|out|in)|must be (?:done|ready|out|in)|needs to be (?:done|ready|out|in)|ships?|lands?|goes out)"
+        rf"(?= (?:on |by |at |before |until )?(?:the )?{DATE})",
+        False,
+    ),
     ("BYPASSES", r"(?:skips?|bypass(?:es)?)", False),
     ("EXPECTS", r"expects?", True),
     ("SERVES", r"(?:exposes|serves|emits|publishes|routes)", True),
     ("REQUIRES", r"(?:needs?|requires?)(?! to\b)", False),
-    ("USES", r"(?:uses?|is using|are using|(?:is|are) (?:built|written|done|implemented|made) (?:with|in|on top of))", True),
-    ("KEPT_FOR", r"(?:is|are|gets?) (?:kept|retained)(?= (?:for )?\d)|stays? (?:in|on|around)(?= .*\d ?(?:h|d|days?|hours?|weeks?)\b)|"
-     r"(?:go|goes) to(?= .* for \d)", False),
-    ("STAYS_ON", r"(?:stays?|remains?|(?:is|are|we are)? ?(?:still )?(?:stuck|pinned|locked|frozen)) (?:on|at|to)|stays?(?= \d)", True),
-    ("STANDS_FOR", r"(?:stands for|is short for|is (?:our |team )?(?:slang|shorthand|nickname|code ?name) for)", False),
-    ("IS", r"(?:is|are|gets?)(?= (?:wiped|overwritten|generated|protected|read[- ]only|regenerated|frozen|locked|shared|reset|"
-     r"deprecated|encrypted|immutable|append[- ]only|idempotent|signed|automatic|rebuilt|rotated|offline-first)\b)", False),
-    ("DOES", r"(?:leaks|mutates|duplicates|wipes|swallows|deletes|drops|overwrites|invalidates|blocks|ignores|truncates|"
-     r"breaks(?= (?:with|on|when|under|in|if)\b)|corrupts|throws|sends|rejects|strips|skips|fails(?= (?:lint|ci|the build))|"
-     r"doesn't (?:support|work|compile|like|handle)|don't (?:support|work|compile|handle)|won't (?:compile|work|build|run))", False),
+    (
+        "USES",
+        r"(?:uses?|is using|are using|(?:is|are) (?:built|written|done|implemented|made) (?:with|in|on top of))",
+        True,
+    ),
+    (
+        "KEPT_FOR",
+        r"(?:is|are|gets?) (?:kept|retained)(?= (?:for )?\d)|stays? (?:in|on|around)(?= .*\d ?(?:h|d|days?|hours?|weeks?)\b)|"
+        r"(?:go|goes) to(?= .* for \d)",
+        False,
+    ),
+    (
+        "STAYS_ON",
+        r"(?:stays?|remains?|(?:is|are|we are)? ?(?:still )?(?:stuck|pinned|locked|frozen)) (?:on|at|to)|stays?(?= \d)",
+        True,
+    ),
+    (
+        "STANDS_FOR",
+        r"(?:stands for|is short for|is (?:our |team )?(?:slang|shorthand|nickname|code ?name) for)",
+        False,
+    ),
+    (
+        "IS",
+        r"(?:is|are|gets?)(?= (?:wiped|overwritten|generated|protected|read[- ]only|regenerated|frozen|locked|shared|reset|"
+        r"deprecated|encrypted|immutable|append[- ]only|idempotent|signed|automatic|rebuilt|rotated|offline-first)\b)",
+        False,
+    ),
+    (
+        "DOES",
+        r"(?:leaks|mutates|duplicates|wipes|swallows|deletes|drops|overwrites|invalidates|blocks|ignores|truncates|"
+        r"breaks(?= (?:with|on|when|under|in|if)\b)|corrupts|throws|sends|rejects|strips|skips|fails(?= (?:lint|ci|the build))|"
+        r"doesn't (?:support|work|compile|like|handle)|don't (?:support|work|compile|handle)|won't (?:compile|work|build|run))",
+        False,
+    ),
 )
 _SUBJECT = r"^(?P<s>(?:[^\s,;]+ ){0,7}?[^\s,;:]+?)"
 _ADVERBS = (
@@ -112,7 +172,9 @@ _WORDY = re.compile(
     r"as|also|even|one of|part of|wrong|hard|good|\w{3,}ly)\b",
     re.I,
 )
-_VERSION = re.compile(rf"^(?P<tool>[A-Za-z][\w.+#-]*) (?:v|version )?(?P<n>\d+(?:\.[\dx]+)*)(?![\w:%])(?P<rest>.*)$")
+_VERSION = re.compile(
+    rf"^(?P<tool>[A-Za-z][\w.+#-]*) (?:v|version )?(?P<n>\d+(?:\.[\dx]+)*)(?![\w:%])(?P<rest>.*)$"
+)
 _BAD_OBJECT = re.compile(
     r"^(?:(?:a|an|the|one|just|really|so|too|very|pretty|quite|kind of|sort of|about|like) )*(?:[a-z]{3,}ing\b(?! (?:guild|team|squad))|fine|"
     r"broken|red|green|failing|failed|down|flaky|slow|dead|merged|ready|gone|out\b|off\b|up\b|back\b|wrong|right\b|weird|from before|old|new|"
@@ -212,7 +274,13 @@ def copulas(clause: Clause, talk: Talk) -> Sequence[Draft]:
         return ()
     who, tail = resolve(found.group("s"), talk), found.group("o")
     what = trim(tail)
-    if who is None or what is None or _BAD_OBJECT.match(tail) or _WORDY.search(what) or gates.momentary(clause.text):
+    if (
+        who is None
+        or what is None
+        or _BAD_OBJECT.match(tail)
+        or _WORDY.search(what)
+        or gates.momentary(clause.text)
+    ):
         return ()
     if re.match(r"(?:an?|just|really) ", tail, re.I) and len(what.split()) > 4:
         return ()
@@ -220,7 +288,9 @@ def copulas(clause: Clause, talk: Talk) -> Sequence[Draft]:
         return ()
     if found.group("n"):
         return [Draft(who, "IS_NOT", what, 0.8)] if specific(what) and not clause.reason else ()
-    if found.group("eq") and (found.group("eq") not in ("=", "==") or specific(what) or specific(who)):
+    if found.group("eq") and (
+        found.group("eq") not in ("=", "==") or specific(what) or specific(who)
+    ):
         arrow = found.group("eq") not in ("=", "==")
         if re.match(CODE, who) and re.match(CODE, what):
             return ()  # a rename, or a piece of code
@@ -229,7 +299,11 @@ def copulas(clause: Clause, talk: Talk) -> Sequence[Draft]:
     if only and not found.group("eq"):
         return [Draft(who, "ONLY", only.group("o"), 0.86)]
     ruled = _RULED.search(clause.sentence.text) and who != PROJECT and len(what.split()) > 1
-    if not (specific(what) or ruled) or who == PROJECT and not _VERSION.match(re.sub(r"^on ", "", what)):
+    if (
+        not (specific(what) or ruled)
+        or who == PROJECT
+        and not _VERSION.match(re.sub(r"^on ", "", what))
+    ):
         return ()
     return [_is(who, what)]
 
@@ -265,9 +339,17 @@ def labels(clause: Clause, talk: Talk) -> Sequence[Draft]:
         return ()
     who, tail = subject(found.group("s"), 4), found.group("o")
     what = trim(strip_lead(tail))
-    if who is None or what is None or not specific(what) or gates.one_off(clause.text) or _WORDY.search(what):
+    if (
+        who is None
+        or what is None
+        or not specific(what)
+        or gates.one_off(clause.text)
+        or _WORDY.search(what)
+    ):
         return ()
-    if re.fullmatch(r"[0-9a-f]{7,64}|[0-9a-f-]{36}|\d{1,2}", what) or re.match(r"(?:total|count|found|session|number)\b", who, re.I):
+    if re.fullmatch(r"[0-9a-f]{7,64}|[0-9a-f-]{36}|\d{1,2}", what) or re.match(
+        r"(?:total|count|found|session|number)\b", who, re.I
+    ):
         return ()
     command = re.match(CODE, what) is not None and len(what.split()) == 1
     return [

@@ -49,7 +49,10 @@ _TROUBLE = re.compile(
     r"报错|失败|崩溃|挂了|慢|失敗|エラー|落ちる|動かない",
     re.I,
 )
-_IGNORANT = re.compile(r"\b(?:don't know|do not know|not sure|no entry|can't (?:see|tell|find)|couldn't find|no idea|isn't documented|haven't seen)\b", re.I)
+_IGNORANT = re.compile(
+    r"\b(?:don't know|do not know|not sure|no entry|can't (?:see|tell|find)|couldn't find|no idea|isn't documented|haven't seen)\b",
+    re.I,
+)
 _CHECK = re.compile(r"^(?:is|are|was|were|does|did|do|has|have)\b(?! there (?:a|an|any)\b)", re.I)
 _CHOICE = re.compile(r"\bwhich (?:one|of (?:these|those|them|the two))\b", re.I)
 _TALKING = re.compile(
