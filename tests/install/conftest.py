@@ -67,7 +67,7 @@ def bench(tmp_path: Path) -> Workbench:
     return Workbench(tmp_path)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def benches(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Workbench]:
     """A new one for each example of a property."""
     return lambda: Workbench(tmp_path_factory.mktemp("bench"))
