@@ -78,7 +78,8 @@ def settings_documents(draw: st.DrawFn) -> bytes:
     keys = draw(st.permutations(list(document)))
     shuffled = {key: document[key] for key in keys}
     if draw(st.booleans()):
-        indent = draw(st.sampled_from([0, 1, 2, 4, "\t"]))
+        indents: list[int | str] = [0, 1, 2, 4, "\t"]
+        indent = draw(st.sampled_from(indents))
         text = json.dumps(shuffled, indent=indent, ensure_ascii=False)
         text = text.replace("\n", draw(st.sampled_from(["\n", "\r\n"])))
     else:
