@@ -164,6 +164,45 @@ _RULE_IF = re.compile(
     r"|retry)\w*\b.*)$",
     re.I,
 )
+_KEEP = re.compile(
+    r"^(?:please |pls |and |so |always |we |i want you to )*keep (?P<s>(?:[^\s,;]+ ){0,4}?[^\s,;]+) (?P<o>(?:under|below|within|at most|above|over|to|in|out of|"
+    r"on|short|small|short and|at|sorted|alphabetical|flat)\b.*)$",
+    re.I,
+)
+_ASK = re.compile(
+    r"^(?:please |pls |always |and |also )*(?P<o>(?:ask|check with|ping|tell|show|run|test|confirm with|wait for|consult)\b.{0,60}\bbefore (?:you )?\S.*)$",
+    re.I,
+)
+_QUOTA = re.compile(
+    r"^(?P<o>(?:at least |exactly |minimum )?(?:\d+|one|two|three|four) (?:[\w-]+ )?(?:reviewers?|approvals?|approvers?|reviews?|sign-?offs?|people|pairs of eyes|"
+    r"tests?|replicas|retries|workers?|shards?|days|weeks|hours|minutes)) (?:for|on) (?P<s>\S.*)$",
+    re.I,
+)
+_SETTING = re.compile(
+    rf"^(?:(?:set|make|use|keep) )?(?P<s>{CODE}|\w+_\w+|[a-z]+[A-Z]\w+) (?:=|to|is|at)? ?(?P<o>\d[\w.%]*) (?P<for>for (?:the |all )?\S.*)$"
+)
+_CONTRAST = re.compile(
+    rf"^(?P<o>(?:{_VERBS}|cut|import|pull|prefix|target|open|start|base) \S.*)$", re.I
+)
+_CONTRASTED = re.compile(
+    r"[,;(] ?(?:never|not|no|don't|instead of|nie|jamais|nunca|nooit)\b (?!yet|now|today|sure)",
+    re.I,
+)
+_SAFE_ONE = re.compile(
+    r"^(?:the )?(?:one|version|variant|helper|copy|hook|function|module) (?P<o>(?:in|from|at|under) \S.*?) (?:is|are|works) (?:fine|ok|okay|safe|good|correct|the (?:right|real|good|correct|safe) one|what you want)\b",
+    re.I,
+)
+_EVERY = re.compile(
+    rf"{_SUBJECT} (?:(?P<v>is|are|get|gets) )?(?P<m>always|never|only ever) (?P<o>\S.*)$", re.I
+)
+_ONLY_VIA = re.compile(
+    rf"^(?P<s>(?:{CODE}|[\w-]+)(?: [\w-]+)?),? (?:you|we|one) (?:can )?(?:only )?(?:reach|get to|access|enter|connect to|deploy|hit)(?:es|s)? (?:only )?(?P<o>(?:through|via|over|from|with|by) \S.*)$",
+    re.I,
+)
+_RULE_IF = re.compile(
+    r"^(?:if|whenever|once|when) (?!i\b|you\b|we (?:ever|had|get)|it\b|that\b)(?P<c>\S.{3,60}?),? (?:then )?(?:we|it) (?P<v>(?:promote|roll|block|release|deploy|merge|fail|page|alert|reject|ship|cut|tag|rebuild|retry)\w*\b.*)$",
+    re.I,
+)
 _WE = re.compile(
     r"^(?:here |in this (?:repo|project|codebase) |at our place |by convention )?we "
     r"(?P<n>don't|do not|never)? ?(?:only |always |also |just |all |usually |"
@@ -205,16 +244,12 @@ _DEADLINE = re.compile(
 )
 _NO_AFTER = re.compile(rf"\b(?:after|before|until|till|til|by|between|on) (?:the )?{DATE}", re.I)
 _ONLY_TAIL = re.compile(
-    r"^(?:(?:ever )?(?:via|through|on|in|from|for|at|over|by|with|under|to|behind"
-    r"|after|before|during|when)\b|(?:[a-z]+[^s\W]s|use|go|run|call|talk|come|read"
-    r"|write|sync|accept|get)\b (?!then|and))",
+    r"^(?:(?:ever )?(?:via|through|on|in|from|for|at|over|by|with|under|to|behind|after|before|during|when)\b|(?:[a-z]+[^s\W]s|use|go|run|call|talk|come|read|write|sync|accept|get)\b (?!then|and))",
     re.I,
 )
 _WEAK = re.compile(
-    r"^(?:be )?(?:plenty|enough|fine|ok|okay|good|easy|possible|able|nice|happy|done"
-    r"|useful|back|go|sure|there|here|doing|see|tell|know|fix|look|"
-    r"help|ensure|make sure|verify|investigate|decide|update|add|do it|do that"
-    r"|figure|check|sleep|wait|admit|say|think)\b",
+    r"^(?:be )?(?:plenty|enough|fine|ok|okay|good|easy|possible|able|nice|happy|done|useful|back|go|sure|there|here|doing|see|tell|know|fix|look|"
+    r"help|ensure|make sure|verify|investigate|decide|update|add|do it|do that|figure|check|sleep|wait|admit|say|think)\b",
     re.I,
 )
 
@@ -268,8 +303,11 @@ def duties(clause: Clause, talk: Talk) -> Sequence[Draft]:
     if negative:
         return [Draft(who, "MUST_NOT", what, 0.88)]
     mode = found.group("m").casefold()
-    if (who == PROJECT and mode.startswith("need")) or (
-        mode == "only" and not _ONLY_TAIL.match(found.group("o"))
+    if (
+        who == PROJECT
+        and mode.startswith("need")
+        or mode == "only"
+        and not _ONLY_TAIL.match(found.group("o"))
     ):
         return ()
     if mode.startswith("should") and not specific(what):
@@ -348,8 +386,7 @@ def _no(clause: Clause, talk: Talk) -> Sequence[Draft]:
         return ()
     what = trim(found.group("o"), 10)
     if re.search(
-        r"\w(?:ed|wn|ing)$|\b(?:found|left|identified|created|needed|detected|reported"
-        r"|is|are|was|were)\b",
+        r"\w(?:ed|wn|ing)$|\b(?:found|left|identified|created|needed|detected|reported|is|are|was|were)\b",
         found.group("o"),
     ):
         return ()

@@ -105,129 +105,98 @@ _PERSONAL = [
     (
         "LOCATED_IN",
         re.compile(
-            r"^(?:i am|i live|i work|i sit|i'm) (?:currently |now |usually |based |living "
-            r"|working |sitting |over |out |up |down )*(?:in|from|near) "
-            r"(?P<o>(?-i:[A-ZÀ-Ý][\w'-]+(?: [A-Z][\w'-]+){0,2}|[a-zà-ÿ][\w'-]{3,}(?= ?$| "
-            r"these| this| now| time| right))).*$",
+            r"^(?:i am|i live|i work|i sit|i'm) (?:currently |now |usually |based |living |working |sitting |over |out |up |down )*(?:in|from|near) (?P<o>(?-i:[A-ZÀ-Ý][\w'-]+(?: [A-Z][\w'-]+){0,2}|[a-zà-ÿ][\w'-]{3,}(?= ?$| these| this| now| time| right))).*$",
             re.I,
         ),
     ),
     (
         "HAS_TIMEZONE",
         re.compile(
-            r"^(?:my (?:time ?zone|tz) is|i am (?:on|in)) (?P<o>(?:utc|gmt|cet|cest|est|edt"
-            r"|pst|pdt|ist|jst|bst|aest|mst|cst|[A-Z][a-z]+/[A-Z]\w+)\b\S*(?: ?[+-]\d+)?(?: "
-            r"time)?)",
+            r"^(?:my (?:time ?zone|tz) is|i am (?:on|in)) (?P<o>(?:utc|gmt|cet|cest|est|edt|pst|pdt|ist|jst|bst|aest|mst|cst|[A-Z][a-z]+/[A-Z]\w+)\b\S*(?: ?[+-]\d+)?(?: time)?)",
             re.I,
         ),
     ),
     (
         "NAMED",
         re.compile(
-            r"^(?:my name is|i am called|call me|my name's|ich heiße|mein name ist|je "
-            r"m'appelle|me llamo|mi nombre es|meu nome é|ik heet|mijn naam is|我叫|私の名前は) "
-            r"?(?P<o>[\w'-]+(?: [A-Z][\w'-]+)?)",
+            r"^(?:my name is|i am called|call me|my name's|ich heiße|mein name ist|je m'appelle|me llamo|mi nombre es|meu nome é|ik heet|mijn naam is|我叫|私の名前は) ?(?P<o>[\w'-]+(?: [A-Z][\w'-]+)?)",
             re.I,
         ),
     ),
     (
         "IS",
         re.compile(
-            r"^i am (?P<o>(?:[\w/-]+[- ])?(?:colou?r[- ]?blind|dyslexic|left-handed|deaf"
-            r"|blind|visually impaired|hard of hearing|on the \w+ team|new to \w+.*|the "
-            r"only \w+.*|the \w+ (?:lead|maintainer|owner|dev|engineer).*|an? (?:[\w/+#-]+ "
-            r"){0,4}(?:dev|developer|engineer|designer|admin|sre|dba|analyst|scientist"
-            r"|manager|student|lead|contractor|freelancer|researcher|tester|architect"
-            r"|consultant|intern|teacher|founder|beginner|newbie|person))\b.*)$",
+            r"^i am (?P<o>(?:[\w/-]+[- ])?(?:colou?r[- ]?blind|dyslexic|left-handed|deaf|blind|visually impaired|hard of hearing|on the \w+ team|new to \w+.*|the only \w+.*|the \w+ (?:lead|maintainer|owner|dev|engineer).*|an? (?:[\w/+#-]+ ){0,4}(?:dev|developer|engineer|designer|admin|sre|dba|analyst|scientist|manager|student|lead|contractor|freelancer|researcher|tester|architect|consultant|intern|teacher|founder|beginner|newbie|person))\b.*)$",
             re.I,
         ),
     ),
     (
         "WORKS_ON",
         re.compile(
-            r"^i (?:mostly |mainly |usually |only |just )*(?:work|do) (?:on |in |with |as "
-            r")?(?P<o>(?:an? )?\S.*?)(?: for a living| by trade| day to day| most of the "
-            r"time| full ?time)$",
+            r"^i (?:mostly |mainly |usually |only |just )*(?:work|do) (?:on |in |with |as )?(?P<o>(?:an? )?\S.*?)(?: for a living| by trade| day to day| most of the time| full ?time)$",
             re.I,
         ),
     ),
     (
         "WORKS_ON",
         re.compile(
-            r"^i (?:work|am working|worked) (?:on|at|as|for) (?P<o>(?:the |an? )?\S.*? "
-            r"(?:team|dev|developer|engineer|squad|designer|department|lead|group))\b.*$",
+            r"^i (?:work|am working|worked) (?:on|at|as|for) (?P<o>(?:the |an? )?\S.*? (?:team|dev|developer|engineer|squad|designer|department|lead|group))\b.*$",
             re.I,
         ),
     ),
     (
         "HAS_EXPERIENCE_IN",
         re.compile(
-            r"^(?:i have |i've (?:got |had |been (?:doing )?)?|i did |with )?(?P<o>(?:\d+"
-            r"|two|three|four|five|six|seven|eight|nine|ten|twenty|many|a few|\d+\+?)\+? "
-            r"?(?:yrs?|years?) (?:of |in |doing |as )?(?:an? )?\S.*)$",
+            r"^(?:i have |i've (?:got |had |been (?:doing )?)?|i did |with )?(?P<o>(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twenty|many|a few|\d+\+?)\+? ?(?:yrs?|years?) (?:of |in |doing |as )?(?:an? )?\S.*)$",
             re.I,
         ),
     ),
     (
         "MOVED_TO",
         re.compile(
-            r"^(?:they |i |i was |i got |i have |my boss )?(?:moved|switched|transferred"
-            r"|reassigned|just joined|joined)(?: me| over)? (?:on ?to|to|into|the)? "
-            r"?(?P<o>(?:the )?[\w-]+(?: team| squad)?(?: in \w+| last \w+)?)\b.*$",
+            r"^(?:they |i |i was |i got |i have |my boss )?(?:moved|switched|transferred|reassigned|just joined|joined)(?: me| over)? (?:on ?to|to|into|the)? ?(?P<o>(?:the )?[\w-]+(?: team| squad)?(?: in \w+| last \w+)?)\b.*$",
             re.I,
         ),
     ),
     (
         "NO_EXPERIENCE_WITH",
         re.compile(
-            r"^(?:like |as if |and )?i (?:have |'ve )?(?:never|n't ever|not) (?:really "
-            r"|actually |ever )*(?:touched|used|written|done|worked with|worked in|seen"
-            r"|tried|learned|coded in|programmed in|had to use|dealt with|heard of)(?: any| "
-            r"an?)? (?P<o>\S+(?: \S+)?)(?: before| in my life| until now|$|[.,].*)",
+            r"^(?:like |as if |and )?i (?:have |'ve )?(?:never|n't ever|not) (?:really |actually |ever )*(?:touched|used|written|done|worked with|worked in|seen|tried|learned|coded in|programmed in|had to use|dealt with|heard of)(?: any| an?)? (?P<o>\S+(?: \S+)?)(?: before| in my life| until now|$|[.,].*)",
             re.I,
         ),
     ),
     (
         "NO_EXPERIENCE_WITH",
         re.compile(
-            r"^i (?:have (?:no|zero) (?:experience|clue|background) (?:with|in|about|of)"
-            r"|don't know(?: any| much)?|am new to|know nothing about) (?P<o>\S.*)$",
+            r"^i (?:have (?:no|zero) (?:experience|clue|background) (?:with|in|about|of)|don't know(?: any| much)?|am new to|know nothing about) (?P<o>\S.*)$",
             re.I,
         ),
     ),
     (
         "UNAVAILABLE",
         re.compile(
-            rf"^(?:on )?(?P<o>(?:{DATE})(?: (?:mornings?|afternoons?|evenings?|nights?))?) i "
-            rf"am (?:never|not|always|usually|off|out|away|offline|unavailable)\b.*$",
+            rf"^(?:on )?(?P<o>(?:{DATE})(?: (?:mornings?|afternoons?|evenings?|nights?))?) i am (?:never|not|always|usually|off|out|away|offline|unavailable)\b.*$",
             re.I,
         ),
     ),
     (
         "UNAVAILABLE",
         re.compile(
-            rf"^i (?:am|don't|do not) (?:never|not|always|usually|work|off|out|away|offline"
-            rf"|unavailable|around|reachable| )+(?:on |after |before |at )?(?P<o>(?:every "
-            rf")?{DATE}.*)$",
+            rf"^i (?:am|don't|do not) (?:never|not|always|usually|work|off|out|away|offline|unavailable|around|reachable| )+(?:on |after |before |at )?(?P<o>(?:every )?{DATE}.*)$",
             re.I,
         ),
     ),
     (
         "USES",
         re.compile(
-            r"^(?:i (?:mostly |mainly |only |always |still |usually |just )*(?:use|am using"
-            r"|am on|run|code in|write in|develop on|work with|work in|type on|live in)|my "
-            r"(?:editor|shell|terminal|laptop|machine|keyboard|browser|ide|os|setup"
-            r"|keyboard layout) is) (?P<o>\S.*)$",
+            r"^(?:i (?:mostly |mainly |only |always |still |usually |just )*(?:use|am using|am on|run|code in|write in|develop on|work with|work in|type on|live in)|my (?:editor|shell|terminal|laptop|machine|keyboard|browser|ide|os|setup|keyboard layout) is) (?P<o>\S.*)$",
             re.I,
         ),
     ),
     (
         "LOCATED_IN",
         re.compile(
-            r"^(?:ich (?:wohne|sitze|lebe|arbeite) in|ich bin in|j'habite (?:à|en)|je suis "
-            r"(?:à|basé à|basée à)|vivo en|estoy en|moro em|eu moro em|estou em|ik (?:woon"
-            r"|zit) in|我(?:住)?在|私は) ?(?P<o>[\w'-]+)",
+            r"^(?:ich (?:wohne|sitze|lebe|arbeite) in|ich bin in|j'habite (?:à|en)|je suis (?:à|basé à|basée à)|vivo en|estoy en|moro em|eu moro em|estou em|ik (?:woon|zit) in|我(?:住)?在|私は) ?(?P<o>[\w'-]+)",
             re.I,
         ),
     ),
@@ -235,104 +204,72 @@ _PERSONAL = [
 _TEAM = r"(?:(?:the |our )?(?:[\w&#@/.'-]+ ){0,3}?[\w&#@/.'-]+)"
 _OWNERS = [
     re.compile(
-        rf"^(?P<o>{_TEAM}) (?:now |already |also |always |usually |normally )*(?:owns?"
-        rf"|maintains?|is responsible for|are responsible for|is in charge of|takes care "
-        rf"of|looks after|handles|took over|picked up|approves?|reviews?|signs? off(?: "
-        rf"on)?|manages|decides on|gatekeeps) (?:all |the |our |any |everything (?:in"
-        rf"|about|around|under) |anything (?:in|about|under) )*(?P<s>\S.*)$",
+        rf"^(?P<o>{_TEAM}) (?:now |already |also |always |usually |normally )*(?:owns?|maintains?|is responsible for|are responsible for|is in charge of|takes care of|looks after|handles|took over|picked up|approves?|reviews?|signs? off(?: on)?|manages|decides on|gatekeeps) (?:all |the |our |any |everything (?:in|about|around|under) |anything (?:in|about|under) )*(?P<s>\S.*)$",
         re.I,
     ),
     re.compile(
-        rf"^(?:ask|ping|talk to|bug|go to|check with) (?P<o>{_TEAM}) (?:about|for"
-        rf"|regarding|when it comes to|on anything) (?:anything )?(?:the )?(?P<s>\S.*)$",
+        rf"^(?:ask|ping|talk to|bug|go to|check with) (?P<o>{_TEAM}) (?:about|for|regarding|when it comes to|on anything) (?:anything )?(?:the )?(?P<s>\S.*)$",
         re.I,
     ),
     re.compile(
-        r"^(?P<s>\S.*?) (?:is|are) (?P<o>[A-Z][\w-]+|(?:the )?[\w-]+ (?:team|squad|guild"
-        r"|crew|folks|guys|people|group))'?s? (?:job|domain|baby|area|turf|thing"
-        r"|responsibility|business|call|code)\b.*$"
+        rf"^(?P<s>\S.*?) (?:is|are) (?P<o>[A-Z][\w-]+|(?:the )?[\w-]+ (?:team|squad|guild|crew|folks|guys|people|group))'?s? (?:job|domain|baby|area|turf|thing|responsibility|business|call|code)\b.*$"
     ),
     re.compile(
-        rf"^for (?:anything|everything|changes|stuff|things|questions|prs?|problems) "
-        rf"(?:in|on|about|under|around|with|touching|to|regarding) (?:the "
-        rf")?(?P<s>\S.*?),? (?:get|ask|ping|talk to|add|request|you need|go to|it is"
-        rf"|bug) (?:(?:a |an )?(?:review|approval|ok|sign-?off|help|blessing) (?:from|by"
-        rf"|of) )?(?P<o>{_TEAM})$",
+        rf"^for (?:anything|everything|changes|stuff|things|questions|prs?|problems) (?:in|on|about|under|around|with|touching|to|regarding) (?:the )?(?P<s>\S.*?),? (?:get|ask|ping|talk to|add|request|you need|go to|it is|bug) (?:(?:a |an )?(?:review|approval|ok|sign-?off|help|blessing) (?:from|by|of) )?(?P<o>{_TEAM})$",
         re.I,
     ),
     re.compile(
-        r"^(?P<s>\S.*?) (?:is|are|belongs?|moved|went)(?: now)?(?: owned by| with| to| "
-        r"over to| under| handled by| maintained by) (?P<o>(?:the )?(?:[\w-]+ "
-        r"){0,2}(?:team|squad|guild|crew|ops|folks|group|tribe|chapter))\b.*$",
+        rf"^(?P<s>\S.*?) (?:is|are|belongs?|moved|went)(?: now)?(?: owned by| with| to| over to| under| handled by| maintained by) (?P<o>(?:the )?(?:[\w-]+ ){{0,2}}(?:team|squad|guild|crew|ops|folks|group|tribe|chapter))\b.*$",
         re.I,
     ),
     re.compile(rf"^(?P<o>{_TEAM}) (?:picked|took) (?:it|that|them|this) (?:up|over)\b.*$", re.I),
 ]
 _NO_OWNER = frozenset(
-    "let's please can't always never i we you it they he she who that this nobody "
-    "everyone someone people mine ours nothing anyone code app service script job".split()
+    "let's please can't always never i we you it they he she who that this nobody everyone someone people mine ours nothing anyone code app service script job".split()
 )
 _ALIAS = [
     re.compile(
-        rf"^when(?:ever)? (?:i|we|people|someone|somebody|you hear|they|folks|anyone)(?: "
-        rf"here)? ?(?:say|says|write|writes|talk about|talks about|mention|mentions)? "
-        rf"(?P<s>(?:{QUOTE}|{CODE}|(?:[^\s,]+ ?){{1,3}}?)) ?,? (?:i|we|they|it|that) "
-        rf"?(?:mean|means|is|are talking about|am talking about|talk about|refer to|'re "
-        rf"talking about)s? (?P<o>\S.*)$",
+        rf"^when(?:ever)? (?:i|we|people|someone|somebody|you hear|they|folks|anyone)(?: here)? ?(?:say|says|write|writes|talk about|talks about|mention|mentions)? (?P<s>(?:{QUOTE}|{CODE}|(?:[^\s,]+ ?){{1,3}}?)) ?,? (?:i|we|they|it|that) ?(?:mean|means|is|are talking about|am talking about|talk about|refer to|'re talking about)s? (?P<o>\S.*)$",
         re.I,
     ),
     re.compile(
-        r"^(?:by )?(?P<s>(?:[^\s,]+ ){0,2}?[^\s,]+),? (?:i|we) (?:mean|meant) "
-        r"(?P<o>\S.*)$",
+        r"^(?:by )?(?P<s>(?:[^\s,]+ ){0,2}?[^\s,]+),? (?:i|we) (?:mean|meant) (?P<o>\S.*)$", re.I
+    ),
+    re.compile(
+        r"^(?P<s>(?:[^\s,]+ ){0,2}?[^\s,]+) (?:means|stands for|is short for|is (?:our |the |team |internal |just )*(?:slang|nickname|shorthand|name|code ?name|alias|word|term) for|refers to|= ?|is what we call|aka|a\.k\.a\.?) (?P<o>\S.*)$",
         re.I,
     ),
     re.compile(
-        r"^(?P<s>(?:[^\s,]+ ){0,2}?[^\s,]+) (?:means|stands for|is short for|is (?:our "
-        r"|the |team |internal |just )*(?:slang|nickname|shorthand|name|code ?name|alias"
-        r"|word|term) for|refers to|= ?|is what we call|aka|a\.k\.a\.?) (?P<o>\S.*)$",
-        re.I,
-    ),
-    re.compile(
-        r"^(?P<o>\S.*?) is (?:what we call|called|known as|nicknamed|internally called) "
-        r"(?P<s>(?:[^\s,]+ ){0,2}?[^\s,]+)$",
+        r"^(?P<o>\S.*?) is (?:what we call|called|known as|nicknamed|internally called) (?P<s>(?:[^\s,]+ ){0,2}?[^\s,]+)$",
         re.I,
     ),
     re.compile(rf"^(?P<s>{QUOTE}|(?:the )?{CODE}) (?:is|are|=) (?P<o>\S.*)$", re.I),
     re.compile(
-        rf"^(?:wenn (?:ich|wir) (?P<s>(?:{QUOTE}|(?:[^\s,]+ ?){{1,3}}?)) (?:sage|sagen"
-        rf"|schreibe)n?,? (?:meine|meinen) (?:ich|wir)) (?P<o>\S.*)$",
+        rf"^(?:wenn (?:ich|wir) (?P<s>(?:{QUOTE}|(?:[^\s,]+ ?){{1,3}}?)) (?:sage|sagen|schreibe)n?,? (?:meine|meinen) (?:ich|wir)) (?P<o>\S.*)$",
         re.I,
     ),
     re.compile(
-        rf"^cuando (?:diga|digo|decimos|hable de) (?P<s>(?:{QUOTE}|(?:[^\s,]+ "
-        rf"?){{1,3}}?)),? (?:me refiero a|hablo de|es|quiero decir) (?P<o>\S.*)$",
+        rf"^cuando (?:diga|digo|decimos|hable de) (?P<s>(?:{QUOTE}|(?:[^\s,]+ ?){{1,3}}?)),? (?:me refiero a|hablo de|es|quiero decir) (?P<o>\S.*)$",
         re.I,
     ),
     re.compile(
-        rf"^quand (?:je|on) (?:dis|dit|parle de) (?P<s>(?:{QUOTE}|(?:[^\s,]+ "
-        rf"?){{1,3}}?)),? (?:c'est|je parle de|ça veut dire|on parle de) (?P<o>\S.*)$",
+        rf"^quand (?:je|on) (?:dis|dit|parle de) (?P<s>(?:{QUOTE}|(?:[^\s,]+ ?){{1,3}}?)),? (?:c'est|je parle de|ça veut dire|on parle de) (?P<o>\S.*)$",
         re.I,
     ),
     re.compile(
-        rf"^quando (?:eu )?(?:digo|falo|disser) (?P<s>(?:{QUOTE}|(?:[^\s,]+ "
-        rf"?){{1,3}}?)),? (?:é|estou falando d[oae]|quero dizer|me refiro a) (?P<o>\S.*)$",
+        rf"^quando (?:eu )?(?:digo|falo|disser) (?P<s>(?:{QUOTE}|(?:[^\s,]+ ?){{1,3}}?)),? (?:é|estou falando d[oae]|quero dizer|me refiro a) (?P<o>\S.*)$",
         re.I,
     ),
     re.compile(
-        rf"^als ik (?P<s>(?:{QUOTE}|(?:[^\s,]+ ?){{1,3}}?)) zeg,? (?:bedoel ik|is dat) "
-        rf"(?P<o>\S.*)$",
+        rf"^als ik (?P<s>(?:{QUOTE}|(?:[^\s,]+ ?){{1,3}}?)) zeg,? (?:bedoel ik|is dat) (?P<o>\S.*)$",
         re.I,
     ),
     re.compile(
-        rf"^(?:我们?(?:说的?|讲的?))?(?P<s>{QUOTE}"
-        rf"|[\w-]{{2,12}}?)(?:指的?就?是|就是指|的意思是|是指) "
-        rf"?(?P<o>\S.*)$",
+        rf"^(?:我们?(?:说的?|讲的?))?(?P<s>{QUOTE}|[\w-]{{2,12}}?)(?:指的?就?是|就是指|的意思是|是指) ?(?P<o>\S.*)$",
         re.I,
     ),
     re.compile(
-        rf"^(?P<s>{QUOTE}|[\w-]{{2,12}}?)(?:って言ったら|と言えば"
-        rf"|っていうのは|というのは|とは|って) ?(?P<o>\S+?) "
-        rf"?(?:の?こと(?:です|だよ|だ|ね)*|です|だよ|を指す)(?:ね|よ)?$",
+        rf"^(?P<s>{QUOTE}|[\w-]{{2,12}}?)(?:って言ったら|と言えば|っていうのは|というのは|とは|って) ?(?P<o>\S+?) ?(?:の?こと(?:です|だよ|だ|ね)*|です|だよ|を指す)(?:ね|よ)?$",
         re.I,
     ),
 ]
@@ -396,9 +333,7 @@ def personal(clause: Clause, talk: Talk) -> Sequence[Draft]:
         ):
             return ()
         if predicate == "LOCATED_IN" and re.match(
-            r"(?:the|a|an|my|your|on|favou?r|charge|doubt|love|trouble|pain|meetings?|calls?"
-            r"|office|middle|shock|general|fact|luck|line|bed|work|home|here|there|town"
-            r"|transit)\b",
+            r"(?:the|a|an|my|your|on|favou?r|charge|doubt|love|trouble|pain|meetings?|calls?|office|middle|shock|general|fact|luck|line|bed|work|home|here|there|town|transit)\b",
             found.group("o"),
             re.I,
         ):
@@ -469,8 +404,6 @@ def aliases(clause: Clause, talk: Talk) -> Sequence[Draft]:
             or name.casefold() in ("it", "that", "which", "this")
             or not (specific(what) or pattern in (_ALIAS[0], *_ALIAS[5:]))
         ):
-            continue
-        if " = " in clause.text and re.search(r"=.*=|[\\^×*]|\d ?/ ?\d", clause.text):
             continue
         if pattern is _ALIAS[2] and (
             len(what.split()) > 5

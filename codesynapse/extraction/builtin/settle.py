@@ -47,16 +47,21 @@ def _usable(note: Note) -> bool:
 
 
 def _superseded(note: Note, later: Sequence[Note]) -> bool:
-    """Whether a later turn gives another value, or speaks of this one as gone."""
-    return any(_replaces(o, note) or _denies(o, note.draft.object) for o in later if o.place > note.place)
-
-
-def _replaces(other: Note, note: Note) -> bool:
-    new, old = other.draft, note.draft
-    if not _same(new.subject, old.subject) or new.predicate != old.predicate:
-        return False
-    single = new.replace or old.predicate in _SINGLE
-    return single and new.object.casefold() != old.object.casefold()
+    draft = note.draft
+    for other in later:
+        same = (
+            _same(other.draft.subject, draft.subject) and other.draft.predicate == draft.predicate
+        )
+        if (
+            other.place > note.place
+            and same
+            and other.draft.object.casefold() != draft.object.casefold()
+        ):
+            if other.draft.replace or draft.predicate in _SINGLE:
+                return True
+        if other.place > note.place and _denies(other, draft.object):
+            return True
+    return False
 
 
 def _same(one: str, other: str) -> bool:
