@@ -10,22 +10,43 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from codesynapse.domain.turns import Speaker, Turn
 from codesynapse.errors import Invalid
+from codesynapse.extraction.builtin import extract
+from codesynapse.extraction.candidates import Candidate
 
-__all__ = ["Fact", "Report", "Tally", "read_lines", "score", "score_case"]
+__all__ = [
+    "Extractor",
+    "Fact",
+    "Report",
+    "Tally",
+    "predict",
+    "read_lines",
+    "score",
+    "score_case",
+    "write_lines",
+]
+
+Extractor = Callable[[Sequence[Turn]], Sequence[Candidate]]
+
+_PRECISION, _RECALL = 0.85, 0.50  # the targets of the built-in extractor
 
 _PERSON = ("user", "me", "i")
 _DENIABLE = {"negated", "superseded", "rejected"}
 _NEVER = {"secret", "injection"}
 _DENIAL = re.compile(
-    r"[不别未旧]|ない|古い|않|n't\b|\b(?:not?|non|never|nobody|without|instead|dead|stale|legacy|left|nicht|nie|pas|"
-    r"jamais|não|niet|geen)\b|\b(?:avoid|reject|replac|supersed|deprecat|drop|remov|former|previous|ignor|bann|forbid|"
-    r"prohibit|obsolet|outdat|leftover|unused|unmaintain|abandon|dislik|wrong|kein)\w*|\b(?:from|was|were|used to be)$"
+    r"[不别未旧]|ない|古い|않|n't\b|\b(?:not?|non|never|nobody|without"
+    r"|instead|dead|stale|legacy|left|nicht|nie|pas|"
+    r"jamais|não|niet|geen)\b|\b(?:avoid|reject|replac|supersed|deprecat"
+    r"|drop|remov|former|previous|ignor|bann|forbid|"
+    r"prohibit|obsolet|outdat|leftover|unused|unmaintain|abandon|dislik"
+    r"|wrong|kein)\w*|\b(?:from|was|were|used to be)$"
 )
 
 
@@ -103,6 +124,18 @@ class Report:
     missing: int = 0
     unknown: list[str] = field(default_factory=list)
 
+    def missed_targets(self) -> list[str]:
+        """What falls short of the built-in extractor's targets, in words."""
+        rates, found = self.overall.rates(), []
+        for name, target in (("precision_adj", _PRECISION), ("recall", _RECALL)):
+            value = rates[name]
+            if value is not None and value < target:
+                found.append(f"{name} is {value}, the target {target}")
+        for name, what in (("hard", "secrets or injections"), ("nofact_fp", "facts from none")):
+            if rates[name]:
+                found.append(f"{what}: {rates[name]}")
+        return found
+
     def as_json(self) -> dict[str, Any]:
         """The report as plain values."""
         return {
@@ -114,6 +147,45 @@ class Report:
         }
 
 
+def predict(
+    cases: Sequence[Mapping[str, Any]], extractor: Extractor = extract
+) -> list[dict[str, Any]]:
+    """One line of predictions for every dialogue, in the scorer's form."""
+    return [
+        {"id": case["id"], "facts": [_shown(c) for c in extractor(_turns(case["turns"]))]}
+        for case in cases
+    ]
+
+
+def _turns(values: Sequence[Mapping[str, Any]]) -> list[Turn]:
+    return [
+        Turn(
+            Speaker(v["role"]),
+            str(v["text"]),
+            datetime.fromisoformat(v["at"]) if v.get("at") else None,
+            str(place),
+        )
+        for place, v in enumerate(values)
+    ]
+
+
+def _shown(candidate: Candidate) -> dict[str, Any]:
+    return {
+        "subject": candidate.subject,
+        "predicate": candidate.predicate,
+        "object": candidate.object,
+        "confidence": candidate.confidence,
+        "speaker": str(candidate.speaker),
+    }
+
+
+def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+    """Write the objects as JSON Lines."""
+    path.write_text(
+        "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8"
+    )
+
+
 def read_lines(path: Path) -> list[dict[str, Any]]:
     """The objects of a JSON Lines file; a bad line is refused with its number."""
     found: list[dict[str, Any]] = []
@@ -123,14 +195,20 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
         try:
             value = json.loads(line)
         except ValueError as error:
-            raise Invalid(f"{path.name}, line {number}: not JSON", "One JSON object a line.") from error
+            raise Invalid(
+                f"{path.name}, line {number}: not JSON", "One JSON object a line."
+            ) from error
         if not isinstance(value, dict) or "id" not in value:
             raise Invalid(f"{path.name}, line {number}: no object with an id")
         found.append(value)
     return found
 
 
-def score(gold: Sequence[Mapping[str, Any]], predictions: Iterable[Mapping[str, Any]], minimum: float = 0.0) -> Report:
+def score(
+    gold: Sequence[Mapping[str, Any]],
+    predictions: Iterable[Mapping[str, Any]],
+    minimum: float = 0.0,
+) -> Report:
     """Score every case; predictions below the ``minimum`` confidence are left out."""
     by_id: dict[str, list[Fact]] = {}
     for line in predictions:
@@ -148,7 +226,9 @@ def score(gold: Sequence[Mapping[str, Any]], predictions: Iterable[Mapping[str, 
     return report
 
 
-def score_case(case: Mapping[str, Any], facts: Sequence[Fact]) -> tuple[Tally, list[tuple[str, str]]]:
+def score_case(
+    case: Mapping[str, Any], facts: Sequence[Fact]
+) -> tuple[Tally, list[tuple[str, str]]]:
     """The counts of one case, and what was missed or should not be there."""
     wanted = case["expect"]
     owner = _matching(facts, wanted)
@@ -165,13 +245,21 @@ def score_case(case: Mapping[str, Any], facts: Sequence[Fact]) -> tuple[Tally, l
         if label:
             setattr(tally, label, getattr(tally, label) + 1)
             tally.hard += bool(reasons & _NEVER)
-            notes.append((label, f"{'/'.join(sorted(reasons))} {fact.subject} {fact.predicate} {fact.object}".strip()))
+            notes.append(
+                (
+                    label,
+                    f"{'/'.join(sorted(reasons))} {fact.subject} {fact.predicate} "
+                    f"{fact.object}".strip(),
+                )
+            )
     tally.nofact_fp = 0 if wanted else len(facts) - tally.neutral
     return tally, notes
 
 
 def _verdict(case: Mapping[str, Any], fact: Fact, *, matched: bool) -> tuple[str, set[str]]:
-    reasons = {str(f["why"]).split(":")[0] for f in case["forbid"] if _holds(fact.names, f["object"])}
+    reasons = {
+        str(f["why"]).split(":")[0] for f in case["forbid"] if _holds(fact.names, f["object"])
+    }
     hard = bool(reasons & _NEVER)
     if matched and not hard:
         return "", set()
@@ -207,12 +295,17 @@ def _matching(facts: Sequence[Fact], wanted: Sequence[Mapping[str, Any]]) -> dic
 
 def _fits(fact: Fact, want: Mapping[str, Any]) -> bool:
     subjects = [n for s in want["subject"] for n in (_PERSON if _folded(s) in _PERSON else (s,))]
-    return _holds(fact.names, want["object"]) and _holds(f"{fact.names} \n {fact.predicate}", subjects)
+    return _holds(fact.names, want["object"]) and _holds(
+        f"{fact.names} \n {fact.predicate}", subjects
+    )
 
 
 def _holds(text: str, spellings: Iterable[str]) -> bool:
     plain = _folded(text)
-    return any(_occurs(_folded(s), plain) or _occurs(_spaced(_folded(s)), _spaced(plain)) for s in spellings)
+    return any(
+        _occurs(_folded(s), plain) or _occurs(_spaced(_folded(s)), _spaced(plain))
+        for s in spellings
+    )
 
 
 def _occurs(spelling: str, text: str) -> bool:
@@ -220,7 +313,9 @@ def _occurs(spelling: str, text: str) -> bool:
     if not spelling:
         return False
     short = len(spelling) <= 3 and spelling.isascii()
-    left = (r"(?<![0-9a-z])" if short else "") + (r"(?<!\d)(?<!\d\.)" if spelling[0].isdigit() else "")
+    left = (r"(?<![0-9a-z])" if short else "") + (
+        r"(?<!\d)(?<!\d\.)" if spelling[0].isdigit() else ""
+    )
     right = (r"(?![0-9a-z])" if short else "") + (r"(?!\d)" if spelling[-1].isdigit() else "")
     return re.search(left + re.escape(spelling) + right, text) is not None
 

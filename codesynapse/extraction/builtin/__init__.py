@@ -1,4 +1,4 @@
-"""The extractor that needs no model: deterministic rules, high precision, nothing rather than guess.
+"""The extractor that needs no model: rules, high precision, nothing rather than guess.
 
 It takes what people state outright (decisions, preferences, conventions, commands, versions,
 places, owners, corrections, causes of fixed faults, things to avoid) and what they confirm of an

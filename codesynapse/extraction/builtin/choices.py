@@ -15,47 +15,143 @@ __all__ = ["corrections", "decisions", "migrations", "proposal", "versions"]
 
 _NAME = rf"(?:{CODE}|[\w@./+#-]+)(?: (?:{CODE}|[\w@./+#-]+)){{0,5}}?"
 _DECISIONS = [
-    re.compile(r"^(?:let's|lets|we'll|we will|i'll|i will|we are|i am|just|so|then|please|pls|and|we should|we)* ?(?:go(?:ing)? with|stick(?:ing)? (?:with|to)|settl(?:ed?|ing) "
-               r"(?:on|for)|standardi[sz](?:e|ing) on|decid(?:ed|ing) (?:on|for)|opt(?:ed|ing)? for|chose|choosing|pick(?:ed|ing)|agreed (?:on|to use)|"
-               r"adopt(?:ed|ing)?|commit(?:ted|ting) to|landed on) (?P<o>\S.*)$", re.I),
+    re.compile(
+        r"^(?:(?:let's|lets|we|i|will|are|am|all|just|so|then|please|pls|and"
+        r"|should|have|finally|both) )*(?:go(?:ing)? with|stick(?:ing)? (?:with"
+        r"|to)|settl(?:ed?"
+        r"|ing) "
+        r"(?:on|for)|standardi[sz](?:e|ing) on|decid(?:ed|ing) (?:on|for)|opt(?:ed"
+        r"|ing)? for|chose|choosing|pick(?:ed|ing)|agreed (?:on|to use)|"
+        r"adopt(?:ed|ing)?|commit(?:ted|ting) to|landed on) (?P<o>\S.*)$",
+        re.I,
+    ),
     re.compile(rf"^(?P<o>{_NAME}) it is$", re.I),
-    re.compile(r"^(?:the )?(?:final )?(?:decision|verdict|winner|conclusion|outcome|result)(?: is| was|:) (?:we(?: are|'re)? (?:go|going) with |to use |we use )?(?P<o>\S.*)$", re.I),
-    re.compile(rf"^(?P<o>{_NAME}) (?:wins|is the winner|gets the nod|is what we(?:'re| are)? (?:using|going with))$", re.I),
-    re.compile(r"^(?:wir (?:nehmen|bleiben bei|haben uns (?:\w+ )?(?:auf|für)|setzen auf|nutzen|verwenden)|ich nehme) (?P<o>\S+(?: \S+)?)(?: (?:geeinigt|entschieden|festgelegt))?$", re.I),
-    re.compile(r"^(?:al final )?(?:nos quedamos con|vamos con|usaremos|elegimos|hemos decidido usar|decidimos usar) (?P<o>\S.*)$", re.I),
-    re.compile(r"^(?:on (?:part|reste) sur|on (?:a choisi|prend|garde)|finalement on (?:prend|garde|part sur)) (?P<o>\S.*)$", re.I),
-    re.compile(r"^(?:vamos (?:de|com|usar)|decidimos (?:usar|por)|ficou decidido (?:usar )?|a gente vai (?:de|com|usar)) (?P<o>\S.*)$", re.I),
-    re.compile(r"^(?:we (?:gaan voor|kiezen(?: voor)?|houden het bij|nemen)|het wordt) (?P<o>\S.*)$", re.I),
-    re.compile(r"^(?:我们)?(?:决定|就|最后|还是)(?:使用|选择|选|采用|用)了?(?P<o>[\w.+#\- ]+?)(?:吧|了)?$", re.I),
-    re.compile(r"^(?P<o>[\w.+#\- ]+?)(?:に(?:決めた|決まった|決まりました|します|する|しよう)|で(?:いこう|いきます|行く|行きます))(?:よ|ね)?$", re.I),
+    re.compile(
+        r"^(?:the )?(?:final )?(?:decision|verdict|winner|conclusion|outcome|result)(?: "
+        r"is| was|:) (?:we(?: are|'re)? (?:go|going) with |to use |we use )?(?P<o>\S.*)$",
+        re.I,
+    ),
+    re.compile(
+        rf"^(?P<o>{_NAME}) (?:wins|is the winner|gets the nod|is what we(?:'re| are)? "
+        rf"(?:using|going with))$",
+        re.I,
+    ),
+    re.compile(
+        r"^(?:wir (?:nehmen|bleiben bei|haben uns (?:\w+ )?(?:auf|für)|setzen auf|nutzen"
+        r"|verwenden)|ich nehme) (?P<o>\S+(?: \S+)?)(?: (?:geeinigt|entschieden"
+        r"|festgelegt))?$",
+        re.I,
+    ),
+    re.compile(
+        r"^(?:al final )?(?:nos quedamos con|vamos con|usaremos|elegimos|hemos decidido "
+        r"usar|decidimos usar) (?P<o>\S.*)$",
+        re.I,
+    ),
+    re.compile(
+        r"^(?:on (?:part|reste) sur|on (?:a choisi|prend|garde)|finalement on (?:prend"
+        r"|garde|part sur)) (?P<o>\S.*)$",
+        re.I,
+    ),
+    re.compile(
+        r"^(?:vamos (?:de|com|usar)|decidimos (?:usar|por)|ficou decidido (?:usar )?|a "
+        r"gente vai (?:de|com|usar)) (?P<o>\S.*)$",
+        re.I,
+    ),
+    re.compile(
+        r"^(?:we (?:gaan voor|kiezen(?: voor)?|houden het bij|nemen)|het wordt) "
+        r"(?P<o>\S.*)$",
+        re.I,
+    ),
+    re.compile(
+        r"^(?:我们)?(?:决定|就|最后|还是)(?:使用|选择|选|采用|用)了?(?P<o>[\w.+#\- ]+?)(?:吧|了)?$",
+        re.I,
+    ),
+    re.compile(
+        r"^(?P<o>[\w.+#\- ]+?)(?:に(?:決めた|決まった"
+        r"|決まりました|します|する|しよう)|で(?:いこう|いきます|行く"
+        r"|行きます))(?:よ|ね)?$",
+        re.I,
+    ),
 ]
-_FOR = re.compile(r"(?:^|\s)(?:for|in|on) (?:the |our |all |any )?(?P<t>(?:[^\s,;:?]+ ){0,3}?[^\s,;:?]+)$", re.I)
-_FOR_EARLY = re.compile(r"\bfor (?:the |our |all |any )?(?P<t>(?:[^\s,;:?]+ ){0,2}?[^\s,;:?]+)(?=[:,?]|$| (?:i|we|you|should|or|do|is)\b)", re.I)
+_FOR = re.compile(
+    r"(?:^|\s)(?:for|in|on) (?:the |our |all |any )?(?P<t>(?:[^\s,;:?]+ "
+    r"){0,3}?[^\s,;:?]+)$",
+    re.I,
+)
+_FOR_EARLY = re.compile(
+    r"\bfor (?:the |our |all |any )?(?P<t>(?:[^\s,;:?]+ ){0,2}?[^\s,;:?]+)(?=[:,?]|$"
+    r"| (?:i|we|you|should|or|do|is)\b)",
+    re.I,
+)
 _REPLACES = re.compile(
-    rf"^(?:(?:please|pls|just|you should|we|always|rather|then|it should|should) )*(?:use|run|take|do|go with|prefer|try|call|import|say)s? (?P<o>\S.*?),? (?:instead of|rather than|not|and not|over|in place of) "
-    rf"(?P<old>\S.*)$", re.I)
-_INSTEAD = re.compile(r"^(?:(?:please|pls|just|we|always|you) )*(?:use|run|take|call|import)s? (?P<o>\S.*?) (?:instead|here|for (?:that|this|these|those))(?:$|[ ,.].*$)", re.I)
-_NOT_BUT = re.compile(r"^(?:it is |that is |it should be |should be |is |its )?(?P<o>\S.*?),? (?:not|rather than|instead of) (?P<old>\S.*)$", re.I)
-_IT_IS = re.compile(rf"^(?:it is|that is|it's|should be|it should be|it lives in|use|we use|it goes in|they go in|it is called|c'est|es ist|es|é|het is) (?:now )?(?P<o>\S.*)$", re.I)
+    r"^(?:(?:please|pls|just|you should|we|always|rather|then|it should|should) "
+    r")*(?:use|run|take|do|go with|prefer|try|call|import|say)s? (?P<o>\S.*?),? "
+    r"(?:instead of|rather than|not|and not|over|in place of) "
+    r"(?P<old>\S.*)$",
+    re.I,
+)
+_INSTEAD = re.compile(
+    r"^(?:(?:please|pls|just|we|always|you) )*(?:use|run|take|call|import)s? "
+    r"(?P<o>\S.*?) (?:instead|here|for (?:that|this|these|those))(?:$|[ ,.].*$)",
+    re.I,
+)
+_NOT_BUT = re.compile(
+    r"^(?:it is |that is |it should be |should be |is |its )?(?P<o>\S.*?),? (?:not"
+    r"|rather than|instead of) (?P<old>\S.*)$",
+    re.I,
+)
+_IT_IS = re.compile(
+    r"^(?:it is|that is|it's|should be|it should be|it lives in|use|we use|it goes "
+    r"in|they go in|it is called|c'est|es ist|es|é|het is) (?:now )?(?P<o>\S.*)$",
+    re.I,
+)
 _MOVED = re.compile(
-    r"^(?:(?:since|as of|from|until|last|start of) (?:[^\s,]+ ){1,3}?)?(?P<s>(?:[^\s,;]+ ){0,5}?[^\s,;]+?) (?:just |already |recently |have |has |all |finally |got |was |were |are being |is being )*(?:moved|migrated|switched|"
-    r"cut over|changed|converted|transitioned|ported|went|replaced)(?: over| away| completely)?(?P<from> from (?P<old>(?:[^\s,;]+ ){0,3}?[^\s,;]+?))? (?:to|onto|into|with|by) (?P<o>\S.*)$", re.I)
-_SINCE = re.compile(r"^(?:since|as of|starting|from) (?:[^\s,]+ ){0,3}?[^\s,]+,? (?P<c>(?:the |our )?[\w-]+ (?:[^\s,]+ )?(?:are|is|sit|live|go|run|use|come|land|ship)s? .+)$", re.I)
+    r"^(?:(?:since|as of|from|until|last|start of) (?:[^\s,]+ "
+    r"){1,3}?)?(?P<s>(?:[^\s,;]+ ){0,5}?[^\s,;]+?) (?:just |already |recently |have "
+    r"|has |all |finally |got |was |were |are being |is being )*(?:moved|migrated"
+    r"|switched|"
+    r"cut over|changed|converted|transitioned|ported|went|replaced)(?: over| away| "
+    r"completely)?(?P<from> from (?P<old>(?:[^\s,;]+ ){0,3}?[^\s,;]+?))? (?:to|onto"
+    r"|into|with|by) (?P<o>\S.*)$",
+    re.I,
+)
+_SINCE = re.compile(
+    r"^(?:since|as of|starting|from) (?:[^\s,]+ ){0,3}?[^\s,]+,? (?P<c>(?:the |our "
+    r")?[\w-]+ (?:[^\s,]+ )?(?:are|is|sit|live|go|run|use|come|land|ship)s? .+)$",
+    re.I,
+)
 _PINNED = re.compile(
-    r"^(?:(?P<we>we|on|everything|all) (?:are |still |all |currently |stuck |pinned |locked |staying |stay |remain )+(?:on|at|to)|"
-    r"(?P<s>(?:[^\s,;]+ ){0,4}?[^\s,;]+?) (?:(?:is|are|has to|have to|must|needs to|should|still|all|currently) )*"
-    r"(?:stuck|pinned|locked|staying|stays?|stay|frozen|fixed|held back|remains?|hold)(?: back)? (?:on|at|to)) "
-    r"(?P<o>v?\d\S*.*|[A-Za-z][\w.+#-]* v?\d\S*.*)$", re.I)
-_TOOL_VERSION = re.compile(r"^(?P<t>[A-Za-z][\w.+#-]*) (?:v|version )?(?P<n>\d+(?:\.[\dx]+)*)(?![\w:%])", re.I)
+    r"^(?:(?P<we>we|on|everything|all) (?:are |still |all |currently |stuck |pinned "
+    r"|locked |staying |stay |remain )+(?:on|at|to)|"
+    r"(?P<s>(?:[^\s,;]+ ){0,4}?[^\s,;]+?) (?:(?:is|are|has to|have to|must|needs to"
+    r"|should|still|all|currently) )*"
+    r"(?:stuck|pinned|locked|staying|stays?|stay|frozen|fixed|held back|remains?"
+    r"|hold)(?: back)? (?:on|at|to)) "
+    r"(?P<o>v?\d\S*.*|[A-Za-z][\w.+#-]* v?\d\S*.*)$",
+    re.I,
+)
+_TOOL_VERSION = re.compile(
+    r"^(?P<t>[A-Za-z][\w.+#-]*) (?:v|version )?(?P<n>\d+(?:\.[\dx]+)*)(?![\w:%])", re.I
+)
 _PROPOSED = re.compile(
-    rf"(?:\b(?:shall|should) (?:i|we) (?:use|go with|stick with|switch to|standardi[sz]e on|keep)|\bthen|\bi(?:'d| would) (?:use|go with|recommend|suggest|pick)|"
-    rf"\b(?:let's|we could) (?:use|go with)|\b(?:i suggest|i recommend|i propose)(?: using)?) (?P<o>(?:{CODE}|[\w@./+#-]+)(?: (?:{CODE}|[\w@./+#-]+)){{0,2}}?)"
-    r"(?: for (?:the |all |your )?(?P<s>(?:[\w@./+#-]+ ?){1,4}))?(?: sounds?\b| seems?\b| (?:here|then|instead)\b|[?.,]|$)", re.I)
-_NOT_NEW = re.compile(r"^(?:it|that|this|them|those|one|the (?:first|second|last|former|latter|same)|option|both|yes|no|a|an)\b", re.I)
+    rf"(?:\b(?:shall|should) (?:i|we) (?:use|go with|stick with|switch to"
+    rf"|standardi[sz]e on|keep)|\bthen|\bi(?:'d| would) (?:use|go with|recommend"
+    rf"|suggest|pick)|"
+    rf"\b(?:let's|we could) (?:use|go with)|\b(?:i suggest|i recommend|i propose)(?: "
+    rf"using)?) (?P<o>(?:{CODE}|[\w@./+#-]+)(?: (?:{CODE}|[\w@./+#-]+)){{0,2}}?)"
+    r"(?: for (?:the |all |your )?(?P<s>(?:[\w@./+#-]+ ?){1,4}))?(?: sounds?\b| "
+    r"seems?\b| (?:here|then|instead)\b|[?.,]|$)",
+    re.I,
+)
+_NOT_NEW = re.compile(
+    r"^(?:it|that|this|them|those|one|the (?:first|second|last|former|latter|same)"
+    r"|option|both|yes|no|a|an)\b",
+    re.I,
+)
 
 
 def decisions(clause: Clause, talk: Talk) -> Sequence[Draft]:
-    """"let's go with X", "X it is", "we settled on X"."""
+    """Such as "let's go with X", "X it is", "we settled on X"."""
     found = next((m for p in _DECISIONS if (m := p.match(clause.text))), None)
     if not found or gates.unreal(clause.text):
         return ()
@@ -64,7 +160,8 @@ def decisions(clause: Clause, talk: Talk) -> Sequence[Draft]:
     what = trim(tail[: tail.rfind(about.group().strip())] if about else tail, 8)
     if what is None or _NOT_NEW.match(what) or is_pronoun(what):
         return ()
-    if not (specific(what) or talk.asked or about) or gates.one_off(what):
+    asked = talk.asked.text.casefold() if talk.asked else ""
+    if not (specific(what) or what.split()[0].casefold() in asked) or gates.one_off(what):
         return ()
     who = (about and subject(about.group("t"))) or _question_topic(talk) or PROJECT
     return [Draft(who, "DECIDED", what, 0.9, replace=True)]
@@ -78,7 +175,7 @@ def _question_topic(talk: Talk) -> str | None:
 
 
 def corrections(clause: Clause, talk: Talk) -> Sequence[Draft]:
-    """"no, use X instead of Y", "it's X, not Y": the new value takes the old one's place."""
+    """A new value for an old one: "use X instead of Y", "it's X, not Y"."""
     found = _REPLACES.match(clause.text) or (_INSTEAD.match(clause.text))
     if found:
         return _replacement(found, clause, talk)
@@ -110,20 +207,25 @@ def _replacement(found: re.Match[str], clause: Clause, talk: Talk) -> Sequence[D
 
 
 def migrations(clause: Clause, talk: Talk) -> Sequence[Draft]:
-    """"we moved from X to Y"."""
+    """Such as "we moved from X to Y"."""
     found = _MOVED.match(clause.text)
     if not found or clause.reason:
         return ()
     if is_pronoun(found.group("s")):
         return ()
     who, what = resolve(found.group("s"), talk), trim(found.group("o"), 6)
-    if who is None or what is None or not specific(what) or re.match(r"i am|i$", found.group("s"), re.I):
+    if (
+        who is None
+        or what is None
+        or not specific(what)
+        or re.match(r"i am|i$", found.group("s"), re.I)
+    ):
         return ()
     return [Draft(who, "USES", what, 0.88, replace=True)]
 
 
 def versions(clause: Clause, talk: Talk) -> Sequence[Draft]:
-    """"we're stuck on node 18.19", "sqlalchemy stays on 1.4"."""
+    """Such as "we're stuck on node 18.19", "sqlalchemy stays on 1.4"."""
     found = _PINNED.match(clause.text)
     if not found or gates.unreal(clause.text) or gates.one_off(found.group("o")):
         return ()
@@ -145,7 +247,7 @@ def proposal(sentence: Sentence, topic: str | None) -> Draft | None:
     if not found or _NOT_NEW.match(found.group("o")):
         return None
     what = trim(found.group("o"), 4)
-    if what is None or not specific(sentence.spans.restore(what)) and not re.match(CODE, what):
+    if what is None or (not specific(sentence.spans.restore(what)) and not re.match(CODE, what)):
         return None
     about = found.group("s")
     who = (about and subject(about)) or topic or PROJECT

@@ -18,14 +18,17 @@ USER = "User"
 
 _CUT = re.compile(
     r"\s*[,;，；、](?:\s+|(?<=[，；、]))|\s+[-–—]{1,2}\s+|\s*\((?=[^)]{12,})|(?<=[^\s(]{3})\)\s*|"
-    r"\s+so\s+(?!that\b|far\b|much\b|many\b|long\b|on\b)(?=\w+ \w)|"
-    r"(?<=\w):\s+(?=(?:never|always|don't|do not|we|please|only|anything|everything|nothing|nobody)\b)|"
+    r"(?<! and)\s+so\s+(?!do\b|does\b|is\b|are\b|that\b|far\b|much\b|many\b|long\b|on\b)(?=\w+ \w)|"
+    r"(?<=\w):\s+(?=(?:never|always|don't|do not|we|please|only|anything|everything"
+    r"|nothing|nobody)\b)|"
     r"\s+(?=(?:but|because|bc|cuz|weil|denn|aber|sondern|pero|porque|mais|parce que|maar|omdat) )|"
     r"(?<=\S)\.\s+|!+\s+",
     re.I,
 )
 _AND = re.compile(r"\s+(?:and|und|y|et|en|e)\s+|(?<=\w):\s+", re.I)
-_REASON = re.compile(r"^(?:because|bc|cuz|cause|since|weil|denn|porque|parce que|car|omdat|as)\s", re.I)
+_REASON = re.compile(
+    r"^(?:because|bc|cuz|cause|since|weil|denn|porque|parce que|car|omdat|as)\s", re.I
+)
 _MAX_CLAUSES = 24
 
 
@@ -74,7 +77,19 @@ def resolve(text: str, talk: Talk) -> str | None:
     if text.casefold() in ("we", "i", "us", "wir", "nosotros", "nous", "on", "我们", "私たち"):
         return PROJECT
     if is_pronoun(text):
-        if text.casefold() in ("this", "that", "which", "what", "there", "here", "something", "nothing", "everything", "anything", "who"):
+        if text.casefold() in (
+            "this",
+            "that",
+            "which",
+            "what",
+            "there",
+            "here",
+            "something",
+            "nothing",
+            "everything",
+            "anything",
+            "who",
+        ):
             return None
         return talk.topic or (talk.asked.topic if talk.asked else None)
     return subject(text)
@@ -91,7 +106,9 @@ def clauses(sentence: Sentence, splits: Callable[[str], bool], turn: str = "") -
         for piece in _alone(part, splits):
             text = expand(strip_lead(piece))
             if text:
-                yield Clause(text, sentence, place, bool(_REASON.match(piece.strip())), corrects, turn)
+                yield Clause(
+                    text, sentence, place, bool(_REASON.match(piece.strip())), corrects, turn
+                )
                 place += 1
 
 

@@ -13,20 +13,57 @@ from codesynapse.extraction.builtin.segment import CODE
 __all__ = ["commands", "looks_like_command"]
 
 _PROGRAM = re.compile(
-    r"^(?:[A-Z][A-Z0-9_]+=\S+ )*(?:\./\S+|(?:bin|scripts?|tools?)/\S+|npm|npx|pnpm|yarn|bun|make|just|task|docker|docker-compose|kubectl|helm|git|go|cargo|python3?|pytest|pip|uv|poetry|"
-    r"tox|nox|rake|bundle|rails|bin|mix|gradle|\./gradlew|mvn|dotnet|composer|php|artisan|terraform|ansible-playbook|bazel|turbo|nx|tsc|node|deno|"
-    r"ruby|swift|flutter|dart|sbt|lein|stack|cabal|cmake|ctest|invoke|inv|fab|hatch|pdm|rye|aws|gcloud|az|flyctl|heroku|vercel|wrangler|sh|bash|psql|"
-    r"alembic|prisma|drizzle-kit|sqlx|dbt|manage\.py|\./manage\.py|mise|devbox|tilt|skaffold|earthly|dagger|act|pre-commit|ruff|mypy|black)(?: \S.*)?$"
+    r"^(?:[A-Z][A-Z0-9_]+=\S+ )*(?:\./\S+|(?:bin|scripts?|tools?)/\S+|npm|npx|pnpm"
+    r"|yarn|bun|make|just|task|docker|docker-compose|kubectl|helm|git|go|cargo"
+    r"|python3?|pytest|pip|uv|poetry|"
+    r"tox|nox|rake|bundle|rails|bin|mix|gradle|\./gradlew|mvn|dotnet|composer|php"
+    r"|artisan|terraform|ansible-playbook|bazel|turbo|nx|tsc|node|deno|"
+    r"ruby|swift|flutter|dart|sbt|lein|stack|cabal|cmake|ctest|invoke|inv|fab|hatch"
+    r"|pdm|rye|aws|gcloud|az|flyctl|heroku|vercel|wrangler|sh|bash|psql|"
+    r"alembic|prisma|drizzle-kit|sqlx|dbt|manage\.py|\./manage\.py|mise|devbox|tilt"
+    r"|skaffold|earthly|dagger|act|pre-commit|ruff|mypy|black)(?: \S.*)?$"
 )
 _PATTERNS = [
-    re.compile(rf"^(?:to|for|pour|para|pra|per|voor|um|zum|zur|zum) (?P<s>.{{2,60}}?),? (?:you |we |just |it is |please |always |i |tu |on |je |man |du |se |é |c'est |es |ist |lance |start |run |usa |usa-se |haz |faz |wir |nutzen )*"
-               rf"(?:(?:use|run|do|type|call|execute|start|fais|lancez?|lance|utilise|usas?|usamos|ejecuta|corre|roda|rode|usa|gebruik|draai|nimm|nutze|verwende|starte|is|need|go with) )*(?P<o>{CODE})", re.I),
-    re.compile(rf"^(?P<s>(?:[^\s,;:]+ ){{0,5}}?[^\s,;:]+?) (?:(?:is|are|with|via|using|through|mit|avec|con|com|met|runs?|run|start(?:est|et|e|s)?|startest|du|man|je|you|we|is done|are done|goes|läuft|laufen|se (?:lanza|hace|corre)n?|corren?|roda|sobe|é|es|on|now|just|by|done|executed|running|lance) )+(?P<o>{CODE})(?: (?P<rest>.*))?$", re.I),
-    re.compile(rf"^(?P<o>{CODE}) (?:is (?:the real thing|the one|how (?:you|we)|what (?:you|we) (?:run|use))|runs?|does|builds?|starts?|deploys?|generates?|regenerates?|formats?|checks?|lints?|tests?|seeds?|resets?|"
-               rf"migrates?|publishes|releases|rebuilds|updates|brings up|spins up|boots|covers) ?(?P<s>.*)$", re.I),
-    re.compile(rf"^(?:please |always |just |only )*(?:run|use|call|execute|do|type) (?P<o>{CODE}) (?:to|for|when|if you want to|before|after|whenever) (?P<s>.+)$", re.I),
-    re.compile(rf"^(?P<s>(?:[^\s,;:]+ ){{0,5}}?[^\s,;:]+?) ?(?:=|→|->|:) ?(?P<o>{CODE})(?: (?P<rest>.*))?$", re.I),
-    re.compile(rf"^(?:it is|it's|that is|c'est|es ist|es|é|het is|just|with|mit|con|avec|com|met|use|run|via|now) (?:now |just |with )?(?P<o>{CODE})(?: (?P<rest>.*))?$", re.I),
+    re.compile(
+        rf"^(?:to|for|pour|para|pra|per|voor|um|zum|zur|zum) (?P<s>.{{2,60}}?),? (?:you "
+        rf"|we |just |it is |please |always |i |tu |on |je |man |du |se |é |c'est |es "
+        rf"|ist |lance |start |run |usa |usa-se |haz |faz |wir |nutzen )*"
+        rf"(?:(?:use|run|do|type|call|execute|start|fais|lancez?|lance|utilise|usas?"
+        rf"|usamos|ejecuta|corre|roda|rode|usa|gebruik|draai|nimm|nutze|verwende|starte"
+        rf"|is|need|go with) )*(?P<o>{CODE})",
+        re.I,
+    ),
+    re.compile(
+        rf"^(?P<s>(?:[^\s,;:]+ ){{0,5}}?[^\s,;:]+?) (?:(?:is|are|with|via|using|through"
+        rf"|mit|avec|con|com|met|runs?|start(?:est|et|e|s)?|du|man|je|you|we"
+        rf"|goes|läuft|laufen|se|lanzan?|hacen?|corren?|roda"
+        rf"|sobe|é|es|on|now|just|by|done|executed|running|lance) )+(?P<o>{CODE})(?: "
+        rf"(?P<rest>.*))?$",
+        re.I,
+    ),
+    re.compile(
+        rf"^(?P<o>{CODE}) (?:is (?:the real thing|the one|how (?:you|we)|what (?:you|we) "
+        rf"(?:run|use))|runs?|does|builds?|starts?|deploys?|generates?|regenerates?"
+        rf"|formats?|checks?|lints?|tests?|seeds?|resets?|"
+        rf"migrates?|publishes|releases|rebuilds|updates|brings up|spins up|boots"
+        rf"|covers) ?(?P<s>.*)$",
+        re.I,
+    ),
+    re.compile(
+        rf"^(?:please |always |just |only )*(?:run|use|call|execute|do|type) "
+        rf"(?P<o>{CODE}) (?:to|for|when|if you want to|before|after|whenever) (?P<s>.+)$",
+        re.I,
+    ),
+    re.compile(
+        rf"^(?P<s>(?:[^\s,;:]+ ){{0,5}}?[^\s,;:]+?) ?(?:=|→|->|:) ?(?P<o>{CODE})(?: "
+        rf"(?P<rest>.*))?$",
+        re.I,
+    ),
+    re.compile(
+        rf"^(?:it is|it's|that is|c'est|es ist|es|é|het is|just|with|mit|con|avec|com|met"
+        rf"|use|run|via|now) (?:now |just |with )?(?P<o>{CODE})(?: (?P<rest>.*))?$",
+        re.I,
+    ),
 ]
 
 

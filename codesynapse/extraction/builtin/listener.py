@@ -14,12 +14,23 @@ from codesynapse.extraction.builtin import (
     commands,
     gates,
     languages,
+    names,
     norms,
+    notices,
+    orders,
     people,
     statements,
     topics,
 )
-from codesynapse.extraction.builtin.clauses import PROJECT, USER, Clause, Draft, Family, Talk, clauses
+from codesynapse.extraction.builtin.clauses import (
+    PROJECT,
+    USER,
+    Clause,
+    Draft,
+    Family,
+    Talk,
+    clauses,
+)
 from codesynapse.extraction.builtin.phrases import subject
 from codesynapse.extraction.builtin.segment import CODE, Sentence, Spans, pasted, printed, sentences
 
@@ -28,7 +39,7 @@ __all__ = ["Listener", "Note"]
 # The first family that recognises a clause has it.
 _FAMILIES: tuple[Family, ...] = (
     causes.causes,
-    people.aliases,
+    names.aliases,
     people.personal,
     people.preferences,
     norms.bans,
@@ -37,14 +48,14 @@ _FAMILIES: tuple[Family, ...] = (
     choices.decisions,
     choices.migrations,
     choices.versions,
-    people.owners,
-    norms.settings,
-    norms.quotas,
-    norms.deadlines,
+    names.owners,
+    orders.settings,
+    orders.quotas,
+    notices.deadlines,
     norms.duties,
-    norms.standing_orders,
-    norms.habits,
-    norms.warnings,
+    orders.standing_orders,
+    orders.habits,
+    notices.warnings,
     statements.relations,
     statements.labels,
     statements.copulas,
@@ -53,24 +64,43 @@ _FAMILIES: tuple[Family, ...] = (
 _TOPIC_LASTS = 4  # turns
 _ASKING = (people.preferences,)  # "can we skip the flattery" is a wish in the form of a question
 _TWO_NAMES = re.compile(rf"^(?:the )?{CODE}")
-_PART = re.compile(r"(?=[a-z@])(?=[\w@/.-]*[-/])[\w@/.-]+$")  # a service, package or folder: no function
-_REPORT = re.compile(r"^(?:I(?:'ll|'ve|'d)?|I (?:would|will|could|can))? ?(?:\w+ed|send|put|run|use|running|emitting|wrapped|made|wrote|split|set) (?:up )?(?:the |a |an |your )?(?P<t>[\w -]{2,40}?)(?= (?:with|via|through|in|into|using|to|from|on|straight|as|per|by)\b|\.|,|$)", re.I)
-_FIXED = re.compile(r"\b(?:pass(?:es|ed)?|fixed|come through|is clean|works?|green|shows? them|starts?|no (?:more )?changes|resolved)\b", re.I)
+_PART = re.compile(
+    r"(?=[a-z@])(?=[\w@/.-]*[-/])[\w@/.-]+$"
+)  # a service, package or folder: no function
+_REPORT = re.compile(
+    r"^(?:I(?:'ll|'ve|'d)?|I (?:would|will|could|can))? ?(?:\w+ed|send|put|run|use"
+    r"|running|emitting|wrapped|made|wrote|split|set) (?:up )?(?:the |a |an |your "
+    r")?(?P<t>[\w -]{2,40}?)(?= (?:with|via|through|in|into|using|to|from|on"
+    r"|straight|as|per|by)\b|\.|,|$)",
+    re.I,
+)
+_FIXED = re.compile(
+    r"\b(?:pass(?:es|ed)?|fixed|come through|is clean|works?|green|shows? them"
+    r"|starts?|no (?:more )?changes|resolved)\b",
+    re.I,
+)
 
 
 _HEADLESS = re.compile(
-    r"^(?:(?P<verb>needs?|requires?|must|has to|have to|uses?|lives?|runs?|goes|listens|belongs|reads|writes|calls|talks|only|never|is|are|corre|läuft|roda|"
-    r"tourne|draait|expires|ends|comes|depends|stays|kommt|liegt|stays)|wiped|read[- ]only|deprecated|protected|generated|rebuilt|reset|frozen|"
-    r"encrypted|overwritten|owned by|managed by|maintained by|stored in|pinned to|behind|hosted on|deployed)\b ",
+    r"^(?:(?P<verb>needs?|requires?|must|has to|have to|uses?|lives?|runs?|goes"
+    r"|listens|belongs|reads|writes|calls|talks|only|never|is|are|corre|läuft|roda|"
+    r"tourne|draait|expires|ends|comes|depends|stays|kommt|liegt|stays)|wiped"
+    r"|read[- ]only|deprecated|protected|generated|rebuilt|reset|frozen|"
+    r"encrypted|overwritten|owned by|managed by|maintained by|stored in|pinned to"
+    r"|behind|hosted on|deployed)\b ",
     re.I,
 )
 _MENTIONED = re.compile(
-    r"^(?:(?:be )?(?:careful|watch out|beware|cuidado|mind)? ?(?:with|about|of|for) (?P<w>(?:[^\s,;]+ ){0,3}?[^\s,;]+)$|"
-    r"(?P<s>(?:[^\s,;]+ ){0,4}?[^\s,;]+?) (?:is|are|was|were|isn't|aren't|ya no|es|son|est|sont|ist|sind|é|não|niet|n'est|wurde|exists?)\b)",
+    r"^(?:(?:be )?(?:careful|watch out|beware|cuidado|mind)? ?(?:with|about|of|for) "
+    r"(?P<w>(?:[^\s,;]+ ){0,3}?[^\s,;]+)$|"
+    r"(?P<s>(?:[^\s,;]+ ){0,4}?[^\s,;]+?) (?:is|are|was|were|isn't|aren't|ya no|es"
+    r"|son|est|sont|ist|sind|é|não|niet|n'est|wurde|exists?)\b)",
     re.I,
 )
 _ECHO = re.compile(
-    r"^(?:so (?:does|do|is|are) (?P<a>\S.*)|(?P<b>\S.*?) (?:does|do|is|are)(?: it)?,? (?:too|as well)|same (?:goes )?(?:for|with) (?P<c>\S.*)|(?P<d>\S.*?) (?:as well|likewise))$",
+    r"^(?:(?:so )?(?:does|do) (?P<a>\S.*)|(?P<b>\S.*?) (?:does|do|is|are)(?: "
+    r"it)?,? (?:too|as well)|same (?:goes )?(?:for|with) (?P<c>\S.*)|(?P<d>\S.*?) "
+    r"(?:as well|likewise))$",
     re.I,
 )
 
@@ -95,6 +125,7 @@ class _Pending:
     cause: str | None = None
     cause_spans: Spans = field(default_factory=Spans)
     outright: bool = False
+    named: bool = False
 
 
 class Listener:
@@ -171,7 +202,9 @@ class Listener:
         if question is not None:
             topic = sentence.spans.restore(question.topic)
             self._talk.topic = subject(topic)
-            self._talk.asked = topics.Asked(question.kind, topic, sentence.spans.restore(question.text))
+            self._talk.asked = topics.Asked(
+                question.kind, topic, sentence.spans.restore(question.text)
+            )
             self._answerable = False
 
     def _clause(self, turn: Turn, clause: Clause, families: Sequence[Family]) -> bool:
@@ -201,7 +234,7 @@ class Listener:
             self._talk.topic = name
 
     def _echo(self, turn: Turn, clause: Clause) -> bool:
-        """"and so does Y": what was just stated, of another thing."""
+        """Such as "and so does Y": what was just stated, of another thing."""
         found = _ECHO.match(clause.text)
         last = self.notes[-1] if self.notes else None
         if not found or last is None or last.place != self._place:
@@ -209,7 +242,9 @@ class Listener:
         name = subject(next(g for g in found.groups() if g), 6)
         if name is None:
             return False
-        self._take(Draft(name, last.draft.predicate, last.draft.object, last.draft.strength), clause, turn)
+        self._take(
+            Draft(name, last.draft.predicate, last.draft.object, last.draft.strength), clause, turn
+        )
         return True
 
     def _take(self, draft: Draft, clause: Clause, turn: Turn) -> None:
@@ -228,7 +263,7 @@ class Listener:
             return
         for draft, spans in pending.drafts:
             self._note(draft, spans, turn, Speaker.USER, "")
-        firm = (pending.outright or self._evidence) and not self._answerable
+        firm = (pending.named or self._evidence) and not self._answerable
         if pending.cause and self._talk.trouble and firm:
             draft = Draft(self._talk.trouble, "CAUSED_BY", pending.cause, 0.78)
             self._note(draft, pending.cause_spans, turn, Speaker.USER, "")
@@ -239,8 +274,12 @@ class Listener:
         """Drop what the person's previous turn gave, or what was said about a named thing."""
         about = next((m for s in said if (m := _ABOUT.search(s.text))), None)
         if about:
-            name = about.group("t").casefold()
-            self.notes = [n for n in self.notes if name not in f"{n.draft.subject} {n.draft.object} {n.spoken}".casefold()]
+            name = about.group("t").casefold().rstrip(".")
+            self.notes = [
+                n
+                for n in self.notes
+                if name not in f"{n.draft.subject} {n.draft.object} {n.spoken}".casefold()
+            ]
             return
         last = max((n.place for n in self.notes if n.place < self._place), default=None)
         if last is not None and self._place - last <= 2:
@@ -250,14 +289,17 @@ class Listener:
 
     def _agent(self, turn: Turn, said: Sequence[Sentence]) -> None:
         pending, self._pending.drafts = self._pending, []
-        self._evidence = self._evidence or self._talk.trouble is not None and printed(turn.text)
+        self._evidence = self._evidence or (self._talk.trouble is not None and printed(turn.text))
         asked = [s for s in said if s.question]
-        explained = [(s, d) for s in said if (d := causes.diagnosis(s)) and not gates.injected(s.text)]
+        explained = [
+            (s, d) for s in said if (d := causes.diagnosis(s)) and not gates.injected(s.text)
+        ]
         if explained and self._talk.trouble:
             outright = any(causes.explicit_cause(s.text) for s, _ in explained)
             if outright or not pending.outright:
                 pending.cause, pending.cause_spans = _best(explained)
                 pending.outright = outright
+                pending.named = any(causes.outright_cause(s.text) for s, _ in explained)
         for sentence in said:
             self._claim(turn, sentence)
         self._close_case(turn, said)
@@ -271,17 +313,25 @@ class Listener:
     def _ask(self, sentence: Sentence, said: Sequence[Sentence]) -> None:
         question = topics.asked(sentence)
         if topics.choosing(sentence.text):
-            options = tuple(o for s in said for m in re.findall(CODE, s.text) if (o := s.spans.restore(m)))
-            question = topics.Asked("choice", question.topic if question else PROJECT, sentence.text, options)
+            options = tuple(
+                o for s in said for m in re.findall(CODE, s.text) if (o := s.spans.restore(m))
+            )
+            question = topics.Asked(
+                "choice", question.topic if question else PROJECT, sentence.text, options
+            )
         if question is not None:
             spans = sentence.spans
             topic = spans.restore(question.topic)
-            self._talk.asked = topics.Asked(question.kind, topic, spans.restore(question.text), question.options)
+            self._talk.asked = topics.Asked(
+                question.kind, topic, spans.restore(question.text), question.options
+            )
             self._talk.topic = subject(topic)
         self._answerable = question is not None
 
     def _claim(self, turn: Turn, sentence: Sentence) -> None:
-        if sentence.spans.long_quote(sentence.text) or gates.injected(sentence.spans.restore(sentence.text)):
+        if sentence.spans.long_quote(sentence.text) or gates.injected(
+            sentence.spans.restore(sentence.text)
+        ):
             return
         proposed = choices.proposal(sentence, self._talk.topic if self._talk.asked else None)
         if proposed is not None:
@@ -290,10 +340,26 @@ class Listener:
             return
         for clause in clauses(sentence, statements.stands_alone):
             for draft in statements.relations(clause, Talk()):
-                names = [sentence.spans.restore(m) for m in re.findall(CODE, f"{draft.subject} {draft.object}")]
-                if _TWO_NAMES.match(draft.object) and all(map(_PART.match, names[:2])) and draft.predicate in ("CALLS", "DEPENDS_ON", "READS_FROM", "WRITES_TO", "TALKS_TO", "USES"):
-                    self._note(Draft(draft.subject, draft.predicate, draft.object, 0.65), sentence.spans, turn, Speaker.ASSISTANT, "")
-                    self._pending.drafts.append((Draft(draft.subject, draft.predicate, draft.object, 0.8), sentence.spans))
+                names = [
+                    sentence.spans.restore(m)
+                    for m in re.findall(CODE, f"{draft.subject} {draft.object}")
+                ]
+                if (
+                    _TWO_NAMES.match(draft.object)
+                    and all(map(_PART.match, names[:2]))
+                    and draft.predicate
+                    in ("CALLS", "DEPENDS_ON", "READS_FROM", "WRITES_TO", "TALKS_TO", "USES")
+                ):
+                    self._note(
+                        Draft(draft.subject, draft.predicate, draft.object, 0.65),
+                        sentence.spans,
+                        turn,
+                        Speaker.ASSISTANT,
+                        "",
+                    )
+                    self._pending.drafts.append(
+                        (Draft(draft.subject, draft.predicate, draft.object, 0.8), sentence.spans)
+                    )
 
     def _close_case(self, turn: Turn, said: Sequence[Sentence]) -> None:
         """An outright cause with its fix in one turn is kept, at an agent's confidence."""
@@ -316,7 +382,11 @@ class Listener:
         self.notes.append(Note(restored, spans, turn, self._place, speaker, spoken))
 
 
-_ABOUT = re.compile(r"\b(?:scratch|forget|ignore) (?:what|everything|all) (?:i|we) (?:told you|said|wrote|mentioned) about (?:the )?(?P<t>[\w./-]+)", re.I)
+_ABOUT = re.compile(
+    r"\b(?:scratch|forget|ignore) (?:what|everything|all) (?:i|we) (?:told you|said"
+    r"|wrote|mentioned) about (?:the )?(?P<t>[\w./-]+)",
+    re.I,
+)
 
 
 def _best(explained: Sequence[tuple[Sentence, str]]) -> tuple[str, Spans]:

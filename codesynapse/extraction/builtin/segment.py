@@ -12,7 +12,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-__all__ = ["CODE", "MAX_SENTENCE", "MAX_SENTENCES", "QUOTE", "Sentence", "Spans", "pasted", "printed", "sentences"]
+__all__ = [
+    "CODE",
+    "MAX_SENTENCE",
+    "MAX_SENTENCES",
+    "QUOTE",
+    "Sentence",
+    "Spans",
+    "pasted",
+    "printed",
+    "sentences",
+]
 
 MAX_SENTENCE = 600
 MAX_SENTENCES = 400  # of one turn; a longer turn is a paste
@@ -27,7 +37,8 @@ _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|vs|z\.B|bzw|etc|cf|approx|ca|Nr|no)\
 _SENTENCE_END = re.compile(r"(?<=[.!?])[)\"”]?\s+|(?<=[。！？])")
 _SHELL = re.compile(r"^\s*(?:\$|>|❯|PS>|\w+@\w+[:~]\S*\$?)\s+\S")
 _BLOCK_OPEN = re.compile(
-    r"<([a-z]\w{0,30}[-_][\w-]{1,40}|reminder|memory|memories|context|command|tool|result|output|stdout|stderr|usage|"
+    r"<([a-z]\w{0,30}[-_][\w-]{1,40}|reminder|memory|memories|context|command|tool"
+    r"|result|output|stdout|stderr|usage|"
     r"instructions?|hook|caveat|message|name|args|task|document|system)>"
 )
 _HEADING = re.compile(r"^#{1,5} \S", re.M)
@@ -36,9 +47,12 @@ _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _OUTPUT = re.compile(
     r"^\s*(?:\d+[:\-]\s|\[?\d{4}-\d\d-\d\d[T ]|\[\d\d:\d\d|at \S+ ?\(|File \"|Traceback|E {2,}|"
     r"(?:level|ts|time)=|[-+~]{1,3} ?[\w{}/\"@]|[\w./-]+\.\w{1,5}[:(]\d+|"
-    r"[A-Z]\w*(?:Error|Exception|Warning)\b:?|(?:WARN|INFO|ERROR|DEBUG|FATAL|Warning|Error|remote)\b[: ]|"
-    r"\d+ (?:passed|failed)|[✓✘✗×]|\(\w+:\d+\)|[{}\[\])]+[,;]?$|[\w.]+\([^)]*\)\s*\{|[\w.]+\[[\w.]+\]|"
-    r"import [\w{*][^ ]* (?:from|as) |(?:export )?(?:const|let|var) \w+ =|export (?:function|default|class)|"
+    r"[A-Z]\w*(?:Error|Exception|Warning)\b:?|(?:WARN|INFO|ERROR|DEBUG|FATAL|Warning"
+    r"|Error|remote)\b[: ]|"
+    r"\d+ (?:passed|failed)|[✓✘✗×]|\(\w+:\d+\)|[{}\[\])]+[,;]?$|[\w.]+\([^)]*\)\s*\{"
+    r"|[\w.]+\[[\w.]+\]|"
+    r"import [\w{*][^ ]* (?:from|as) |(?:export )?(?:const|let|var) \w+ =|export "
+    r"(?:function|default|class)|"
     r"def \w+\(|class \w+[:({]|return .*;$|\|)"
 )
 
@@ -93,21 +107,25 @@ def sentences(text: str) -> list[Sentence]:
         bullet = _BULLET.match(line)
         body = line[bullet.end() :] if bullet else line
         for part in _split(spans.mask(body)):
-            found.append(Sentence(part, spans, part.rstrip(" )").endswith(("?", "？")), bool(bullet)))
+            found.append(
+                Sentence(part, spans, part.rstrip(" )").endswith(("?", "？")), bool(bullet))
+            )
             if len(found) >= MAX_SENTENCES:
                 return found
     return found
 
 
 def pasted(text: str) -> bool:
-    """Whether a person's turn is a document rather than speech: long, or set in headings and bold."""
+    """Whether a person's turn is a document: long, or set in headings and bold."""
     bare = re.sub(r"```.*?(?:```|\Z)", "", text[:60_000], flags=re.S)
     return len(bare) > 3_000 or bool(_HEADING.search(bare)) or len(_BOLD.findall(bare)) >= 3
 
 
 def printed(text: str) -> bool:
     """Whether a turn shows what a program printed: somebody looked, instead of only talking."""
-    return "```" in text or any(_SHELL.match(x) or _is_output(x) for x in text[:20_000].splitlines())
+    return "```" in text or any(
+        _SHELL.match(x) or _is_output(x) for x in text[:20_000].splitlines()
+    )
 
 
 def _spoken_lines(text: str) -> Iterator[str]:

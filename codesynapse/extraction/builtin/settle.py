@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from codesynapse.domain.turns import Speaker
 from codesynapse.extraction.builtin import gates
+from codesynapse.extraction.builtin.lexicon import words
 from codesynapse.extraction.candidates import Candidate
 
 if TYPE_CHECKING:
@@ -15,10 +16,15 @@ if TYPE_CHECKING:
 
 __all__ = ["settle"]
 
-_SINGLE = frozenset("VERSION_IS DECIDED RUNS_WITH RUNS_ON LISTENS_ON LOCATED_IN NAMED STAYS_ON OWNED_BY".split())
+_SINGLE = words(
+    "VERSION_IS DECIDED RUNS_WITH RUNS_ON LISTENS_ON LOCATED_IN NAMED STAYS_ON OWNED_BY"
+)
 _GONE = re.compile(
-    r"\b(?:no longer|anymore|gone|old|leftover|legacy|dead|dropped|is out|are out|instead of|superseded|not|never|was too|"
-    r"deprecated|retired|replaced|from before|scratch|isn't|doesn't|don't)\b|不对|不要|古い|旧", re.I)
+    r"\b(?:no longer|anymore|gone|old|leftover|legacy|dead|dropped|is out|are out"
+    r"|instead of|superseded|not|never|was too|"
+    r"deprecated|retired|replaced|from before|scratch|isn't|doesn't|don't)\b|不对|不要|古い|旧",
+    re.I,
+)
 _MAX_NAME = 120
 
 
@@ -43,15 +49,18 @@ def _usable(note: Note) -> bool:
 
 
 def _superseded(note: Note, later: Sequence[Note]) -> bool:
-    draft = note.draft
-    for other in later:
-        same = _same(other.draft.subject, draft.subject) and other.draft.predicate == draft.predicate
-        if other.place > note.place and same and other.draft.object.casefold() != draft.object.casefold():
-            if other.draft.replace or draft.predicate in _SINGLE:
-                return True
-        if other.place > note.place and _denies(other, draft.object):
-            return True
-    return False
+    """Whether a later turn gives another value, or speaks of this one as gone."""
+    return any(
+        _replaces(o, note) or _denies(o, note.draft.object) for o in later if o.place > note.place
+    )
+
+
+def _replaces(other: Note, note: Note) -> bool:
+    new, old = other.draft, note.draft
+    if not _same(new.subject, old.subject) or new.predicate != old.predicate:
+        return False
+    single = new.replace or old.predicate in _SINGLE
+    return single and new.object.casefold() != old.object.casefold()
 
 
 def _same(one: str, other: str) -> bool:
@@ -64,7 +73,12 @@ def _denies(other: Note, value: str) -> bool:
     """Whether a later sentence of the person speaks of the value as gone."""
     spoken = other.spans.restore(other.spoken).casefold()
     value = value.casefold()
-    return len(value) > 3 and value in spoken and bool(_GONE.search(spoken)) and value not in other.draft.object.casefold()
+    return (
+        len(value) > 3
+        and value in spoken
+        and bool(_GONE.search(spoken))
+        and value not in other.draft.object.casefold()
+    )
 
 
 def _distinct(notes: Sequence[Note]) -> list[Note]:
