@@ -23,7 +23,7 @@ check: $(READY)
 	@$(BIN)/python -m pytest -q tests/architecture
 
 bench: $(READY)
-	@$(BIN)/python -m benchmarks $(if $(DATA),--data $(DATA))
+	@$(BIN)/python -m tests.bench $(if $(DATA),--data $(DATA))
 
 format: $(READY)
 	@$(BIN)/ruff format .
@@ -31,7 +31,7 @@ format: $(READY)
 
 setup: $(READY)
 
-$(READY): pyproject.toml constraints.txt tests/setup.sh
+$(READY): pyproject.toml tests/constraints.txt tests/setup.sh
 	@PYTHON="$(PYTHON)" VENV="$(VENV)" sh tests/setup.sh
 	@touch $@
 

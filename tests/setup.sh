@@ -13,9 +13,9 @@ EOF
 echo "Setting up $VENV (once) ..." >&2
 if command -v uv >/dev/null 2>&1; then
     uv venv --quiet --allow-existing --python "$("$PYTHON" -c 'import sys; print(sys.executable)')" "$VENV"
-    uv pip install --quiet --python "$VENV/bin/python" --constraint constraints.txt --editable '.[dev]'
+    uv pip install --quiet --python "$VENV/bin/python" --constraint tests/constraints.txt --editable '.[dev]'
 else
     [ -x "$VENV/bin/python" ] || "$PYTHON" -m venv "$VENV"
     "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check \
-        --constraint constraints.txt --editable '.[dev]'
+        --constraint tests/constraints.txt --editable '.[dev]'
 fi

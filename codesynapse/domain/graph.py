@@ -98,7 +98,9 @@ class EntityRow:
 class StatementRow:
     """One thing said, kept as said. ``fact_id`` is None for SAME_AS; ``close`` ends a fact.
 
-    ``negated`` is carried in the predicate (``AVOIDS``, ``DOES_NOT_USE``), never as a flag.
+    ``*_as`` are the spellings used and ``*_type`` the types given, so that display names and
+    types, too, follow from what is left when a person deletes facts.  ``negated`` is carried in
+    the predicate (``AVOIDS``, ``DOES_NOT_USE``), never as a flag.
     """
 
     order: Order
@@ -110,6 +112,10 @@ class StatementRow:
     fact_id: str | None
     replace: bool = False
     close: bool = False
+    subject_as: str = ""
+    object_as: str = ""
+    subject_type: str | None = None
+    object_type: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,79 @@
+"""Opening the data file: look first, refuse by name, back up, migrate. In that order."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+
+from codesynapse.errors import StoreDamaged
+from codesynapse.store.sqlite.connection import connect, sqlite_errors
+from codesynapse.store.sqlite.files import (
+    APPLICATION_ID,
+    inspect_file,
+    newer,
+    private_file,
+    tighten,
+)
+from codesynapse.store.sqlite.migrations import LATEST, migrate, schema_of
+from codesynapse.store.sqlite.upkeep import copy_store
+
+__all__ = ["prepare"]
+
+
+def prepare(path: Path, backups: Path, now: datetime) -> None:
+    """Leave a file of the latest schema at ``path``, or raise and leave it as it was."""
+    found = inspect_file(path, LATEST) is not None
+    if found:
+        _look(path)
+    private_file(path)
+    tighten(path)
+    with sqlite_errors(path), closing(connect(path.absolute().as_uri(), writer=True)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL").fetchall()
+        schema = schema_of(connection)
+        if 0 < schema < LATEST:
+            name = f"{path.stem}-schema-{schema}-{now:%Y%m%dT%H%M%S%f}{path.suffix}"
+            copy_store(path, backups / name)
+        migrate(connection)
+    tighten(path)
+
+
+def _look(path: Path) -> None:
+    """Check what the header cannot tell, without writing: log, schema and the root of each table.
+
+    The cost does not grow with the store; ``verify`` looks at every page.
+    """
+    log = path.with_name(path.name + "-wal")
+    # Without a log nobody has the file open, and SQLite need not leave anything beside it.
+    how = "mode=ro" if log.exists() else "immutable=1"
+    with sqlite_errors(path), closing(connect(f"{path.absolute().as_uri()}?{how}")) as connection:
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        schema = schema_of(connection)
+        tables = set(_tables(connection))
+        if application != APPLICATION_ID and (tables or schema):
+            raise StoreDamaged(
+                f"{path} was not made by CodeSynapse", "set CODESYNAPSE_DB to another path"
+            )
+        if schema > LATEST:
+            raise newer(path, schema, LATEST)
+        missing = _expected(schema) - tables
+        if missing:
+            raise StoreDamaged(
+                f"{path} lacks {', '.join(sorted(missing))}",
+                "restore a copy from the backups folder",
+            )
+        for table in sorted(tables):
+            quoted = table.replace('"', '""')
+            connection.execute(" ".join(["SELECT 1 FROM", f'"{quoted}"', "LIMIT 1"])).fetchall()
+
+
+def _tables(connection: sqlite3.Connection) -> list[str]:
+    rows = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    return [name for (name,) in rows]
+
+
+def _expected(schema: int) -> set[str]:
+    with closing(connect("file::memory:", writer=True)) as connection:
+        migrate(connection, schema)
+        return set(_tables(connection))

@@ -1,0 +1,118 @@
+"""Opening marks, copies, and clearing what deletions leave in the index. No rule about facts."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+
+from codesynapse.domain.text import ANALYSIS
+from codesynapse.errors import Invalid
+from codesynapse.paths import private_folder
+from codesynapse.store.sqlite.connection import Atomic, connect
+from codesynapse.store.sqlite.rows import to_ms
+from codesynapse.store.sqlite.verify import rebuild
+
+__all__ = ["copy_store", "index_again", "leave_mark", "sweep_index", "take_mark", "tidy"]
+
+_PAGES = 256  # of the index that one step of sweeping works on
+
+
+def take_mark(connection: sqlite3.Connection, token: str, now: datetime) -> bool:
+    """Note that we have the file open; whether somebody before us ended without closing it.
+
+    A mark whose process lives may be of a process that shares the file, or of another one with
+    the same number: it counts as unclean, which costs one check, and stays.
+    """
+    marks = connection.execute("SELECT token, pid FROM openers").fetchall()
+    for other, pid in marks:
+        if not _alive(pid):
+            connection.execute("DELETE FROM openers WHERE token = ?", (other,))
+    connection.execute(
+        "INSERT INTO openers (token, pid, opened_at) VALUES (?, ?, ?)",
+        (token, os.getpid(), to_ms(now)),
+    )
+    return bool(marks)
+
+
+def leave_mark(connection: sqlite3.Connection, token: str) -> None:
+    """Note that we closed the file as it should be."""
+    connection.execute("DELETE FROM openers WHERE token = ?", (token,))
+
+
+def _alive(pid: int) -> bool:
+    if os.name != "posix":  # elsewhere signal 0 would end the process
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def index_again(connection: sqlite3.Connection, *, force: bool = False) -> None:
+    """Rebuild the index when it was made by another analysis than ours."""
+    made_by = connection.execute("SELECT value FROM settings WHERE name = 'analysis'").fetchone()
+    if force or made_by != (ANALYSIS,):
+        rebuild(connection)
+        connection.execute(
+            "INSERT OR REPLACE INTO settings (name, value) VALUES ('analysis', ?)", (ANALYSIS,)
+        )
+
+
+def tidy(connection: sqlite3.Connection) -> bool:
+    """One step of what is done while nobody waits; whether more is left."""
+    with Atomic(connection):
+        left, swept = sweep_index(connection)
+    if swept and not left:
+        # What was deleted is in the log still. Whoever reads just now only delays this.
+        (patience,) = connection.execute("PRAGMA busy_timeout").fetchone()
+        connection.execute("PRAGMA busy_timeout = 100")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        connection.execute(f"PRAGMA busy_timeout = {int(patience)}")
+    return left
+
+
+def sweep_index(connection: sqlite3.Connection) -> tuple[bool, bool]:
+    """Merge some of the index, so that deleted words leave it; (more is left, was asked to).
+
+    FTS5 only marks words as deleted until the segments that hold them are merged.
+    """
+    asked = connection.execute("SELECT 1 FROM settings WHERE name = 'residue'").fetchone()
+    if asked is None:
+        return False, False
+    before = connection.total_changes
+    for statement in (
+        "INSERT INTO entity_words (entity_words, rank) VALUES ('merge', ?)",
+        "INSERT INTO fact_words (fact_words, rank) VALUES ('merge', ?)",
+    ):
+        connection.execute(statement, (-_PAGES,))
+    # Each statement counts as one change even where nothing was left to merge.
+    left = connection.total_changes - before > 2
+    if not left:
+        connection.execute("DELETE FROM settings WHERE name = 'residue'")
+    return left, True
+
+
+def copy_store(source: Path, destination: Path) -> None:
+    """A consistent copy in one file, for its owner only. Refuses to replace anything."""
+    if destination.exists():
+        raise Invalid(f"{destination} exists already", "give a path where nothing is yet")
+    if not destination.parent.is_dir():
+        private_folder(str(destination.parent))
+    partial = destination.with_name(destination.name + ".partial")
+    partial.unlink(missing_ok=True)
+    os.close(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    with (
+        closing(connect(source.absolute().as_uri())) as reading,
+        closing(connect(partial.absolute().as_uri(), writer=True)) as writing,
+    ):
+        reading.backup(writing)
+        writing.execute("PRAGMA journal_mode = DELETE").fetchall()
+        if writing.execute("SELECT 1 FROM sqlite_schema WHERE name = 'openers'").fetchone():
+            writing.execute("DELETE FROM openers")  # nobody has the copy open
+    os.replace(partial, destination)
