@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from codesynapse.domain.turns import Speaker
-from codesynapse.extraction.builtin.lexicon import words
 from codesynapse.extraction.builtin import gates
+from codesynapse.extraction.builtin.lexicon import words
 from codesynapse.extraction.candidates import Candidate
 
 if TYPE_CHECKING:
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["settle"]
 
-_SINGLE = words("VERSION_IS DECIDED RUNS_WITH RUNS_ON LISTENS_ON LOCATED_IN NAMED STAYS_ON OWNED_BY")
+_SINGLE = words(
+    "VERSION_IS DECIDED RUNS_WITH RUNS_ON LISTENS_ON LOCATED_IN NAMED STAYS_ON OWNED_BY"
+)
 _GONE = re.compile(
     r"\b(?:no longer|anymore|gone|old|leftover|legacy|dead|dropped|is out|are out"
     r"|instead of|superseded|not|never|was too|"
@@ -47,21 +49,18 @@ def _usable(note: Note) -> bool:
 
 
 def _superseded(note: Note, later: Sequence[Note]) -> bool:
-    draft = note.draft
-    for other in later:
-        same = (
-            _same(other.draft.subject, draft.subject) and other.draft.predicate == draft.predicate
-        )
-        if (
-            other.place > note.place
-            and same
-            and other.draft.object.casefold() != draft.object.casefold()
-        ):
-            if other.draft.replace or draft.predicate in _SINGLE:
-                return True
-        if other.place > note.place and _denies(other, draft.object):
-            return True
-    return False
+    """Whether a later turn gives another value, or speaks of this one as gone."""
+    return any(
+        _replaces(o, note) or _denies(o, note.draft.object) for o in later if o.place > note.place
+    )
+
+
+def _replaces(other: Note, note: Note) -> bool:
+    new, old = other.draft, note.draft
+    if not _same(new.subject, old.subject) or new.predicate != old.predicate:
+        return False
+    single = new.replace or old.predicate in _SINGLE
+    return single and new.object.casefold() != old.object.casefold()
 
 
 def _same(one: str, other: str) -> bool:
