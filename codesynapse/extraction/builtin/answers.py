@@ -14,32 +14,48 @@ from codesynapse.extraction.builtin.segment import CODE
 __all__ = ["answers"]
 
 _NAME = re.compile(
-    r"^(?:(?:that is|that would be|it is|ask|ping|das macht|macht|nimm|c'est|es|é|dat doet|是|由|找) )*(?:the )?(?P<o>[A-ZÀ-Ý][\w'-]+(?: [A-ZÀ-Ý][\w'-]+)?|"
-    r"(?:the )?(?:[\w-]+ ){0,2}(?:team|squad|guild|crew|captain|lead|group|ops)|#[\w-]+)(?= |$|[,.])"
+    r"^(?:(?:that is|that would be|it is|ask|ping|das macht|macht|nimm|c'est|es|é"
+    r"|dat doet|是|由|找) )*(?:the )?(?P<o>[A-ZÀ-Ý][\w'-]+(?: [A-ZÀ-Ý][\w'-]+)?|"
+    r"(?:the )?(?:[\w-]+ ){0,2}(?:team|squad|guild|crew|captain|lead|group|ops)"
+    r"|#[\w-]+)(?= |$|[,.])"
 )
 _AUXILIARY = re.compile(
-    r"^(?P<o>[A-ZÀ-Ýa-z][\w'-]+) (?:does|owns it|do|is|handles it|handles that|approves)\b", re.I
+    r"^(?P<o>[A-ZÀ-Ýa-z][\w'-]+) (?:does|owns it|do|is|handles it|handles that"
+    r"|approves)\b",
+    re.I,
 )
 _PLACE = re.compile(
-    r"^(?:it is |they are |that is |they live |it lives |they sit |it sits |all |mostly |now |im |in der |dans |en |em )*(?P<o>(?:in|under|at|on|inside|behind|next to|beside|near)? ?\S.*)$",
+    r"^(?:it is |they are |that is |they live |it lives |they sit |it sits |all "
+    r"|mostly |now |im |in der |dans |en |em )*(?P<o>(?:in|under|at|on|inside|behind"
+    r"|next to|beside|near)? ?\S.*)$",
     re.I,
 )
 _EMPTY = re.compile(
-    r"^(?:still |now |it is |that is |they are |we use |we are on |we have |just |only |mostly |currently |with |mit |con |avec |com |met |via |through |from |on )+",
+    r"^(?:still |now |it is |that is |they are |we use |we are on |we have |just "
+    r"|only |mostly |currently |with |mit |con |avec |com |met |via |through |from "
+    r"|on )+",
     re.I,
 )
 _CHATTER = re.compile(
-    r"^\W?\w{1,2}\W?$|^(?:link|raise|push|create|write|commit|merge|rebase|rename|move|update|implement|explain|summari[sz]e|apply|write|start|"
-    r"continue|proceed|review|test|exactly|nothing|hmm)\b|\b(?:i|i'm|i'll|me|you|let's|lets|try|check|look|see|add|do|make|fix|put|run|open|show|use the|grep|rerun|restart|remove|delete|leave|go|go ahead|thanks|thx|"
-    r"sure|please|pls|think|sorry|haha|lol|wait|done|maybe|works|was|were|did|had|nothing|none|yet)\b",
+    r"^\W?\w{1,2}\W?$|^(?:link|raise|push|create|write|commit|merge|rebase|rename"
+    r"|move|update|implement|explain|summari[sz]e|apply|write|start|"
+    r"good|great|nice|love|like|really|perfect|agreed?|ready|solid|continue|proceed"
+    r"|review|test|exactly|nothing|hmm)\b|\b(?:i|i'm|i'll|me|you|let's|lets|try"
+    r"|check|look|see|add|do|make|fix|put|run|open|show|use the|grep|rerun|restart"
+    r"|remove|delete|leave|go|go ahead|thanks|thx|"
+    r"sure|please|pls|think|sorry|haha|lol|wait|done|maybe|works|was|were|did|had"
+    r"|nothing|none|yet)\b",
     re.I,
 )
 _VERBAL = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|says?|said|does|did|can|will|must|should|squats?|takes?|gets?|doesn't|don't|isn't)\b",
+    r"\b(?:is|are|was|were|has|have|had|says?|said|does|did|can|will|must|should"
+    r"|squats?|takes?|gets?|doesn't|don't|isn't)\b",
     re.I,
 )
 _STYLE_ASKED = re.compile(
-    r"\b(?:style|preferences?|rules?|conventions?|formatting|guidelines?|wishes|taste)\b", re.I
+    r"\b(?:style|preferences?|rules?|conventions?|formatting|guidelines?|wishes"
+    r"|taste)\b",
+    re.I,
 )
 _TOOLS_ASKED = re.compile(r"^(?:tools?|editor|setup|shell|ide|terminal|os)$", re.I)
 

@@ -61,24 +61,40 @@ _FOUND = re.compile(
     re.I,
 )
 _EXPLICIT = re.compile(
-    r"\b(?:the (?:root )?(?:cause|culprit|reason|problem|bug|issue)(?: (?:is|was)|:)|(?:is|was|are|were) caused by|because\b|that mismatch|is the cause|was the cause|which is why|that is why|that's why|"
-    r"so (?:every|each|all|the|it|they|any)\b|comes? from|came from|due to|ursache|fehlt|weil|parce que|porque|原因|因为|ために|原因は)",
+    r"\b(?:the (?:root )?(?:cause|culprit|reason|problem|bug|issue)(?: (?:is|was)|:)"
+    r"|(?:is|was|are|were) caused by|because\b|that mismatch|is the cause|was the "
+    r"cause|which is why|that is why|that's why|"
+    r"so (?:every|each|all|the|it|they|any)\b|comes? from|came from|due to|ursache"
+    r"|fehlt|weil|parce que|porque|原因|因为|ために|原因は)",
     re.I,
 )
 _OUTRIGHT = re.compile(
-    r"\b(?:the (?:root )?(?:cause|culprit|problem|bug|issue|reason) (?:is|was)|the (?:root )?cause:|(?:is|was|are|were) caused by|that mismatch is|is the (?:root )?cause|die ursache|"
+    r"\b(?:the (?:root )?(?:cause|culprit|problem|bug|issue|reason) (?:is|was)|the "
+    r"(?:root )?cause:|(?:is|was|are|were) caused by|that mismatch is|is the "
+    r"(?:root )?cause|die ursache|"
     r"la cause|la causa|a causa|de oorzaak)\b|原因是|原因は",
     re.I,
 )
 _STRIP = re.compile(
-    r"^(?:so |and |i found (?:it|the (?:cause|bug|problem|culprit))\W*|found (?:it|the (?:cause|bug|problem))\W*|(?:the )?(?:root )?(?:cause|culprit|reason|problem|bug|issue) (?:is|was)(?: that)? |the cause: |it's because |this is because |because )+",
+    r"^(?:so |and |i found (?:it|the (?:cause|bug|problem|culprit))\W*|found (?:it"
+    r"|the (?:cause|bug|problem))\W*|(?:the )?(?:root )?(?:cause|culprit|reason"
+    r"|problem|bug|issue) (?:is|was)(?: that)? |the cause: |it's because |this is "
+    r"because |because )+",
     re.I,
 )
 _OBSERVED = re.compile(r"\b(?:says?|reads? like|author|i'm treating|asks? for|looks?)\b", re.I)
 _ACTION = re.compile(
-    r"^(?:i(?:'ve|'ll|'m| have| will| am| could| can| would| switched| changed| added| see\b| set\b| moved| left| don't)?\b(?! found)|added|changed|set\b|done|removed|renamed|moved|replaced|updated|wrapped|reverting|reverted|committed|pushed|deleted|fixed|switched|"
-    r"marked|raised|lowered|running|looking|checking|opening|pulling|reading|fetching|timing|trying|taking|reproducing|let me|shall|should|want|understood|ok\b|okay|noted|got it|true|right|yes|no\b|sure|here|then\b|two fixes|quick fix|"
-    r"same\b|next place|another|with .{0,40}again|applying|bisecting|grepping|searching|ich (?:schaue|trage|habe)|verstanden|gern|je (?:regarde|lance|change)|miro|voy a|vou)\b",
+    r"^(?:i(?:'ve|'ll|'m| have| will| am| could| can| would| switched| changed| "
+    r"added| see\b| set\b| moved| left| don't)?\b(?! found)|added|changed|set\b|done"
+    r"|removed|renamed|moved|replaced|updated|wrapped|reverting|reverted|committed"
+    r"|pushed|deleted|fixed|switched|"
+    r"marked|raised|lowered|running|looking|checking|opening|pulling|reading"
+    r"|fetching|timing|trying|taking|reproducing|let me|shall|should|want|understood"
+    r"|ok\b|okay|noted|got it|true|right|yes|no\b|sure|here|then\b|two fixes|quick "
+    r"fix|"
+    r"same\b|next place|another|with .{0,40}again|applying|bisecting|grepping"
+    r"|searching|ich (?:schaue|trage|habe)|verstanden|gern|je (?:regarde|lance"
+    r"|change)|miro|voy a|vou)\b",
     re.I,
 )
 

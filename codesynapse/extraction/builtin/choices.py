@@ -27,38 +27,49 @@ _DECISIONS = [
     ),
     re.compile(rf"^(?P<o>{_NAME}) it is$", re.I),
     re.compile(
-        r"^(?:the )?(?:final )?(?:decision|verdict|winner|conclusion|outcome|result)(?: is| was|:) (?:we(?: are|'re)? (?:go|going) with |to use |we use )?(?P<o>\S.*)$",
+        r"^(?:the )?(?:final )?(?:decision|verdict|winner|conclusion|outcome|result)(?: "
+        r"is| was|:) (?:we(?: are|'re)? (?:go|going) with |to use |we use )?(?P<o>\S.*)$",
         re.I,
     ),
     re.compile(
-        rf"^(?P<o>{_NAME}) (?:wins|is the winner|gets the nod|is what we(?:'re| are)? (?:using|going with))$",
+        rf"^(?P<o>{_NAME}) (?:wins|is the winner|gets the nod|is what we(?:'re| are)? "
+        rf"(?:using|going with))$",
         re.I,
     ),
     re.compile(
-        r"^(?:wir (?:nehmen|bleiben bei|haben uns (?:\w+ )?(?:auf|für)|setzen auf|nutzen|verwenden)|ich nehme) (?P<o>\S+(?: \S+)?)(?: (?:geeinigt|entschieden|festgelegt))?$",
+        r"^(?:wir (?:nehmen|bleiben bei|haben uns (?:\w+ )?(?:auf|für)|setzen auf|nutzen"
+        r"|verwenden)|ich nehme) (?P<o>\S+(?: \S+)?)(?: (?:geeinigt|entschieden"
+        r"|festgelegt))?$",
         re.I,
     ),
     re.compile(
-        r"^(?:al final )?(?:nos quedamos con|vamos con|usaremos|elegimos|hemos decidido usar|decidimos usar) (?P<o>\S.*)$",
+        r"^(?:al final )?(?:nos quedamos con|vamos con|usaremos|elegimos|hemos decidido "
+        r"usar|decidimos usar) (?P<o>\S.*)$",
         re.I,
     ),
     re.compile(
-        r"^(?:on (?:part|reste) sur|on (?:a choisi|prend|garde)|finalement on (?:prend|garde|part sur)) (?P<o>\S.*)$",
+        r"^(?:on (?:part|reste) sur|on (?:a choisi|prend|garde)|finalement on (?:prend"
+        r"|garde|part sur)) (?P<o>\S.*)$",
         re.I,
     ),
     re.compile(
-        r"^(?:vamos (?:de|com|usar)|decidimos (?:usar|por)|ficou decidido (?:usar )?|a gente vai (?:de|com|usar)) (?P<o>\S.*)$",
+        r"^(?:vamos (?:de|com|usar)|decidimos (?:usar|por)|ficou decidido (?:usar )?|a "
+        r"gente vai (?:de|com|usar)) (?P<o>\S.*)$",
         re.I,
     ),
     re.compile(
-        r"^(?:we (?:gaan voor|kiezen(?: voor)?|houden het bij|nemen)|het wordt) (?P<o>\S.*)$", re.I
+        r"^(?:we (?:gaan voor|kiezen(?: voor)?|houden het bij|nemen)|het wordt) "
+        r"(?P<o>\S.*)$",
+        re.I,
     ),
     re.compile(
         r"^(?:我们)?(?:决定|就|最后|还是)(?:使用|选择|选|采用|用)了?(?P<o>[\w.+#\- ]+?)(?:吧|了)?$",
         re.I,
     ),
     re.compile(
-        r"^(?P<o>[\w.+#\- ]+?)(?:に(?:決めた|決まった|決まりました|します|する|しよう)|で(?:いこう|いきます|行く|行きます))(?:よ|ね)?$",
+        r"^(?P<o>[\w.+#\- ]+?)(?:に(?:決めた|決まった"
+        r"|決まりました|します|する|しよう)|で(?:いこう|いきます|行く"
+        r"|行きます))(?:よ|ね)?$",
         re.I,
     ),
 ]
@@ -110,9 +121,12 @@ _SINCE = re.compile(
     re.I,
 )
 _PINNED = re.compile(
-    r"^(?:(?P<we>we|on|everything|all) (?:are |still |all |currently |stuck |pinned |locked |staying |stay |remain )+(?:on|at|to)|"
-    r"(?P<s>(?:[^\s,;]+ ){0,4}?[^\s,;]+?) (?:(?:is|are|has to|have to|must|needs to|should|still|all|currently) )*"
-    r"(?:stuck|pinned|locked|staying|stays?|stay|frozen|fixed|held back|remains?|hold)(?: back)? (?:on|at|to)) "
+    r"^(?:(?P<we>we|on|everything|all) (?:are |still |all |currently |stuck |pinned "
+    r"|locked |staying |stay |remain )+(?:on|at|to)|"
+    r"(?P<s>(?:[^\s,;]+ ){0,4}?[^\s,;]+?) (?:(?:is|are|has to|have to|must|needs to"
+    r"|should|still|all|currently) )*"
+    r"(?:stuck|pinned|locked|staying|stays?|stay|frozen|fixed|held back|remains?"
+    r"|hold)(?: back)? (?:on|at|to)) "
     r"(?P<o>v?\d\S*.*|[A-Za-z][\w.+#-]* v?\d\S*.*)$",
     re.I,
 )

@@ -68,11 +68,15 @@ _PART = re.compile(
     r"(?=[a-z@])(?=[\w@/.-]*[-/])[\w@/.-]+$"
 )  # a service, package or folder: no function
 _REPORT = re.compile(
-    r"^(?:I(?:'ll|'ve|'d)?|I (?:would|will|could|can))? ?(?:\w+ed|send|put|run|use|running|emitting|wrapped|made|wrote|split|set) (?:up )?(?:the |a |an |your )?(?P<t>[\w -]{2,40}?)(?= (?:with|via|through|in|into|using|to|from|on|straight|as|per|by)\b|\.|,|$)",
+    r"^(?:I(?:'ll|'ve|'d)?|I (?:would|will|could|can))? ?(?:\w+ed|send|put|run|use"
+    r"|running|emitting|wrapped|made|wrote|split|set) (?:up )?(?:the |a |an |your "
+    r")?(?P<t>[\w -]{2,40}?)(?= (?:with|via|through|in|into|using|to|from|on"
+    r"|straight|as|per|by)\b|\.|,|$)",
     re.I,
 )
 _FIXED = re.compile(
-    r"\b(?:pass(?:es|ed)?|fixed|come through|is clean|works?|green|shows? them|starts?|no (?:more )?changes|resolved)\b",
+    r"\b(?:pass(?:es|ed)?|fixed|come through|is clean|works?|green|shows? them"
+    r"|starts?|no (?:more )?changes|resolved)\b",
     re.I,
 )
 

@@ -83,14 +83,18 @@ _EVERY = re.compile(
 
 
 _ONLY_TAIL = re.compile(
-    r"^(?:(?:ever )?(?:via|through|on|in|from|for|at|over|by|with|under|to|behind|after|before|during|when)\b|(?:[a-z]+[^s\W]s|use|go|run|call|talk|come|read|write|sync|accept|get)\b (?!then|and))",
+    r"^(?:(?:ever )?(?:via|through|on|in|from|for|at|over|by|with|under|to|behind"
+    r"|after|before|during|when)\b|(?:[a-z]+[^s\W]s|use|go|run|call|talk|come|read"
+    r"|write|sync|accept|get)\b (?!then|and))",
     re.I,
 )
 
 
 _WEAK = re.compile(
-    r"^(?:be )?(?:plenty|enough|fine|ok|okay|good|easy|possible|able|nice|happy|done|useful|back|go|sure|there|here|doing|see|tell|know|fix|look|"
-    r"help|ensure|make sure|verify|investigate|decide|update|add|do it|do that|figure|check|sleep|wait|admit|say|think)\b",
+    r"^(?:be )?(?:plenty|enough|fine|ok|okay|good|easy|possible|able|nice|happy|done"
+    r"|useful|back|go|sure|there|here|doing|see|tell|know|fix|look|"
+    r"help|ensure|make sure|verify|investigate|decide|update|add|do it|do that"
+    r"|figure|check|sleep|wait|admit|say|think)\b",
     re.I,
 )
 
@@ -110,11 +114,8 @@ def duties(clause: Clause, talk: Talk) -> Sequence[Draft]:
     if negative:
         return [Draft(who, "MUST_NOT", what, 0.88)]
     mode = found.group("m").casefold()
-    if (
-        who == PROJECT
-        and mode.startswith("need")
-        or mode == "only"
-        and not _ONLY_TAIL.match(found.group("o"))
+    if (who == PROJECT and mode.startswith("need")) or (
+        mode == "only" and not _ONLY_TAIL.match(found.group("o"))
     ):
         return ()
     if mode.startswith("should") and not specific(what):
@@ -193,7 +194,8 @@ def _no(clause: Clause, talk: Talk) -> Sequence[Draft]:
         return ()
     what = trim(found.group("o"), 10)
     if re.search(
-        r"\w(?:ed|wn|ing)$|\b(?:found|left|identified|created|needed|detected|reported|is|are|was|were)\b",
+        r"\w(?:ed|wn|ing)$|\b(?:found|left|identified|created|needed|detected|reported"
+        r"|is|are|was|were)\b",
         found.group("o"),
     ):
         return ()

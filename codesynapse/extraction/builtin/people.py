@@ -114,56 +114,75 @@ _PERSONAL = [
     (
         "LOCATED_IN",
         re.compile(
-            r"^(?:i am|i live|i work|i sit|i'm) (?:currently |now |usually |based |living |working |sitting |over |out |up |down )*(?:in|from|near) (?P<o>(?-i:[A-ZÀ-Ý][\w'-]+(?: [A-Z][\w'-]+){0,2}|[a-zà-ÿ][\w'-]{3,}(?= ?$| these| this| now| time| right))).*$",
+            r"^(?:i am|i live|i work|i sit|i'm) (?:currently |now |usually |based |living "
+            r"|working |sitting |over |out |up |down )*(?:in|from|near) "
+            r"(?P<o>(?-i:[A-ZÀ-Ý][\w'-]+(?: [A-Z][\w'-]+){0,2}|[a-zà-ÿ][\w'-]{3,}(?= ?$| "
+            r"these| this| now| time| right))).*$",
             re.I,
         ),
     ),
     (
         "HAS_TIMEZONE",
         re.compile(
-            r"^(?:my (?:time ?zone|tz) is|i am (?:on|in)) (?P<o>(?:utc|gmt|cet|cest|est|edt|pst|pdt|ist|jst|bst|aest|mst|cst|[A-Z][a-z]+/[A-Z]\w+)\b\S*(?: ?[+-]\d+)?(?: time)?)",
+            r"^(?:my (?:time ?zone|tz) is|i am (?:on|in)) (?P<o>(?:utc|gmt|cet|cest|est|edt"
+            r"|pst|pdt|ist|jst|bst|aest|mst|cst|[A-Z][a-z]+/[A-Z]\w+)\b\S*(?: ?[+-]\d+)?(?: "
+            r"time)?)",
             re.I,
         ),
     ),
     (
         "NAMED",
         re.compile(
-            r"^(?:my name is|i am called|call me|my name's|ich heiße|mein name ist|je m'appelle|me llamo|mi nombre es|meu nome é|ik heet|mijn naam is|我叫|私の名前は) ?(?P<o>[\w'-]+(?: [A-Z][\w'-]+)?)",
+            r"^(?:my name is|i am called|call me|my name's|ich heiße|mein name ist|je "
+            r"m'appelle|me llamo|mi nombre es|meu nome é|ik heet|mijn naam is|我叫|私の名前は) "
+            r"?(?P<o>[\w'-]+(?: [A-Z][\w'-]+)?)",
             re.I,
         ),
     ),
     (
         "IS",
         re.compile(
-            r"^i am (?P<o>(?:[\w/-]+[- ])?(?:colou?r[- ]?blind|dyslexic|left-handed|deaf|blind|visually impaired|hard of hearing|on the \w+ team|new to \w+.*|the only \w+.*|the \w+ (?:lead|maintainer|owner|dev|engineer).*|an? (?:[\w/+#-]+ ){0,4}(?:dev|developer|engineer|designer|admin|sre|dba|analyst|scientist|manager|student|lead|contractor|freelancer|researcher|tester|architect|consultant|intern|teacher|founder|beginner|newbie|person))\b.*)$",
+            r"^i am (?P<o>(?:[\w/-]+[- ])?(?:colou?r[- ]?blind|dyslexic|left-handed|deaf"
+            r"|blind|visually impaired|hard of hearing|on the \w+ team|new to \w+.*|the "
+            r"only \w+.*|the \w+ (?:lead|maintainer|owner|dev|engineer).*|an? (?:[\w/+#-]+ "
+            r"){0,4}(?:dev|developer|engineer|designer|admin|sre|dba|analyst|scientist"
+            r"|manager|student|lead|contractor|freelancer|researcher|tester|architect"
+            r"|consultant|intern|teacher|founder|beginner|newbie|person))\b.*)$",
             re.I,
         ),
     ),
     (
         "WORKS_ON",
         re.compile(
-            r"^i (?:mostly |mainly |usually |only |just )*(?:work|do) (?:on |in |with |as )?(?P<o>(?:an? )?\S.*?)(?: for a living| by trade| day to day| most of the time| full ?time)$",
+            r"^i (?:mostly |mainly |usually |only |just )*(?:work|do) (?:on |in |with |as "
+            r")?(?P<o>(?:an? )?\S.*?)(?: for a living| by trade| day to day| most of the "
+            r"time| full ?time)$",
             re.I,
         ),
     ),
     (
         "WORKS_ON",
         re.compile(
-            r"^i (?:work|am working|worked) (?:on|at|as|for) (?P<o>(?:the |an? )?\S.*? (?:team|dev|developer|engineer|squad|designer|department|lead|group))\b.*$",
+            r"^i (?:work|am working|worked) (?:on|at|as|for) (?P<o>(?:the |an? )?\S.*? "
+            r"(?:team|dev|developer|engineer|squad|designer|department|lead|group))\b.*$",
             re.I,
         ),
     ),
     (
         "HAS_EXPERIENCE_IN",
         re.compile(
-            r"^(?:i have |i've (?:got |had |been (?:doing )?)?|i did |with )?(?P<o>(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twenty|many|a few|\d+\+?)\+? ?(?:yrs?|years?) (?:of |in |doing |as )?(?:an? )?\S.*)$",
+            r"^(?:i have |i've (?:got |had |been (?:doing )?)?|i did |with )?(?P<o>(?:\d+"
+            r"|two|three|four|five|six|seven|eight|nine|ten|twenty|many|a few|\d+\+?)\+? "
+            r"?(?:yrs?|years?) (?:of |in |doing |as )?(?:an? )?\S.*)$",
             re.I,
         ),
     ),
     (
         "MOVED_TO",
         re.compile(
-            r"^(?:they |i |i was |i got |i have |my boss )?(?:moved|switched|transferred|reassigned|just joined|joined)(?: me| over)? (?:on ?to|to|into|the)? ?(?P<o>(?:the )?[\w-]+(?: team| squad)?(?: in \w+| last \w+)?)\b.*$",
+            r"^(?:they |i |i was |i got |i have |my boss )?(?:moved|switched|transferred"
+            r"|reassigned|just joined|joined)(?: me| over)? (?:on ?to|to|into|the)? "
+            r"?(?P<o>(?:the )?[\w-]+(?: team| squad)?(?: in \w+| last \w+)?)\b.*$",
             re.I,
         ),
     ),
@@ -180,35 +199,44 @@ _PERSONAL = [
     (
         "NO_EXPERIENCE_WITH",
         re.compile(
-            r"^i (?:have (?:no|zero) (?:experience|clue|background) (?:with|in|about|of)|don't know(?: any| much)?|am new to|know nothing about) (?P<o>\S.*)$",
+            r"^i (?:have (?:no|zero) (?:experience|clue|background) (?:with|in|about|of)"
+            r"|don't know(?: any| much)?|am new to|know nothing about) (?P<o>\S.*)$",
             re.I,
         ),
     ),
     (
         "UNAVAILABLE",
         re.compile(
-            rf"^(?:on )?(?P<o>(?:{DATE})(?: (?:mornings?|afternoons?|evenings?|nights?))?) i am (?:never|not|always|usually|off|out|away|offline|unavailable)\b.*$",
+            rf"^(?:on )?(?P<o>(?:{DATE})(?: (?:mornings?|afternoons?|evenings?|nights?))?) i "
+            rf"am (?:never|not|always|usually|off|out|away|offline|unavailable)\b.*$",
             re.I,
         ),
     ),
     (
         "UNAVAILABLE",
         re.compile(
-            rf"^i (?:am|don't|do not) (?:never|not|always|usually|work|off|out|away|offline|unavailable|around|reachable| )+(?:on |after |before |at )?(?P<o>(?:every )?{DATE}.*)$",
+            rf"^i (?:am|don't|do not) (?:never|not|always|usually|work|off|out|away|offline"
+            rf"|unavailable|around|reachable| )+(?:on |after |before |at )?(?P<o>(?:every "
+            rf")?{DATE}.*)$",
             re.I,
         ),
     ),
     (
         "USES",
         re.compile(
-            r"^(?:i (?:mostly |mainly |only |always |still |usually |just )*(?:use|am using|am on|run|code in|write in|develop on|work with|work in|type on|live in)|my (?:editor|shell|terminal|laptop|machine|keyboard|browser|ide|os|setup|keyboard layout) is) (?P<o>\S.*)$",
+            r"^(?:i (?:mostly |mainly |only |always |still |usually |just )*(?:use|am using"
+            r"|am on|run|code in|write in|develop on|work with|work in|type on|live in)|my "
+            r"(?:editor|shell|terminal|laptop|machine|keyboard|browser|ide|os|setup"
+            r"|keyboard layout) is) (?P<o>\S.*)$",
             re.I,
         ),
     ),
     (
         "LOCATED_IN",
         re.compile(
-            r"^(?:ich (?:wohne|sitze|lebe|arbeite) in|ich bin in|j'habite (?:à|en)|je suis (?:à|basé à|basée à)|vivo en|estoy en|moro em|eu moro em|estou em|ik (?:woon|zit) in|我(?:住)?在|私は) ?(?P<o>[\w'-]+)",
+            r"^(?:ich (?:wohne|sitze|lebe|arbeite) in|ich bin in|j'habite (?:à|en)|je suis "
+            r"(?:à|basé à|basée à)|vivo en|estoy en|moro em|eu moro em|estou em|ik (?:woon"
+            r"|zit) in|我(?:住)?在|私は) ?(?P<o>[\w'-]+)",
             re.I,
         ),
     ),
@@ -273,7 +301,9 @@ def personal(clause: Clause, talk: Talk) -> Sequence[Draft]:
         ):
             return ()
         if predicate == "LOCATED_IN" and re.match(
-            r"(?:the|a|an|my|your|on|favou?r|charge|doubt|love|trouble|pain|meetings?|calls?|office|middle|shock|general|fact|luck|line|bed|work|home|here|there|town|transit)\b",
+            r"(?:the|a|an|my|your|on|favou?r|charge|doubt|love|trouble|pain|meetings?|calls?"
+            r"|office|middle|shock|general|fact|luck|line|bed|work|home|here|there|town"
+            r"|transit)\b",
             found.group("o"),
             re.I,
         ):

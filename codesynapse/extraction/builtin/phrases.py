@@ -43,7 +43,8 @@ DATE = (
 )
 
 _LEAD = re.compile(
-    r"^(?:no+|nein|non|nee|não|nao)(?:[,.!:;…—–-]+\s*|\s+(?=(?:use|it|that|we|the|this|don't|dont|never|i|just|take|run|go)\b))|"
+    r"^(?:no+|nein|non|nee|não|nao)(?:[,.!:;…—–-]+\s*|\s+(?=(?:use|it|that|we|the"
+    r"|this|don't|dont|never|i|just|take|run|go)\b))|"
     rf"^(?:(?:{FILLERS}|[^\w\s\ue000-\uf8ff@#./~'\"$:+\-]+|\+1)(?:[ ,.!:;…—–-]+|$))",
     re.I,
 )
@@ -126,7 +127,7 @@ def expand(text: str) -> str:
 def named_tool(text: str) -> str | None:
     """The first well-known tool the text names, or None."""
     words = [w.rstrip(".'") for w in _WORD.findall(text)]
-    few = len(words) <= 4
+    few = len(words) <= 3
     return next(
         (w for w in words if w.casefold() in TOOLS and (few or w.casefold() not in AMBIGUOUS)), None
     )
@@ -189,7 +190,9 @@ def subject(text: str, limit: int = 7) -> str | None:
 
 
 _BACK = re.compile(
-    r"^(?:it|them|him|her|us|that|this|those|these|there|which|ing|and|or|are|is|was|were|of|than)\b(?! (?:\w+-)?(?:repo|project|codebase|directory|folder|branch))",
+    r"^(?:it|them|him|her|us|that|this|those|these|there|which|ing|and|or|are|is|was"
+    r"|were|of|than)\b(?! (?:\w+-)?(?:repo|project|codebase|directory|folder"
+    r"|branch))",
     re.I,
 )
 

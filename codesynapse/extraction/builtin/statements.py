@@ -48,30 +48,37 @@ _RELATIONS = (
     ("CALLS", r"calls(?= )|call(?= [\ue000-\uebff]$)", True),
     (
         "DEPENDS_ON",
-        r"(?:(?:still )?depends? on|relies on|rely on|imports(?= \S+(?: \S+)?$| [\ue000-\uebff])|pulls? in|consumes?|pulls?(?= \S+ in\b))",
+        r"(?:(?:still )?depends? on|relies on|rely on|imports(?= \S+(?: \S+)?$| "
+        r"[\ue000-\uebff])|pulls? in|consumes?|pulls?(?= \S+ in\b))",
         False,
     ),
     (
         "READS_FROM",
-        r"reads?(?: directly)?(?: (?:from|off))?(?! (?:like|way|as|well|fine|right|wrong|too))",
+        r"reads?(?: directly)?(?: (?:from|off))?(?! (?:like|way|as|well|fine|right|wrong"
+        r"|too))",
         False,
     ),
     ("WRITES_TO", r"writes?(?: directly)? to", True),
     (
         "GOES_THROUGH",
-        r"(?:go(?:es)?|must go|has to go|have to go|is sent|are sent|gets? sent|is shipped|are shipped|is routed|"
-        r"are routed|gets? shipped|syncs?|sync|only happens?|happens?|is handled|are handled) (?:only )?(?:out )?"
+        r"(?:go(?:es)?|must go|has to go|have to go|is sent|are sent|gets? sent|is "
+        r"shipped|are shipped|is routed|"
+        r"are routed|gets? shipped|syncs?|sync|only happens?|happens?|is handled|are "
+        r"handled) (?:only )?(?:out )?"
         r"(?:through|via|with|over|by|from)",
         False,
     ),
     (
         "GOES_TO",
-        r"(?:go(?:es)?|must go|has to go|are sent|is sent|gets? sent|targets?|ships?|report|reports) (?:straight |directly |only )?(?:to(?! (?:be|get)\b)|into)|targets?",
+        r"(?:go(?:es)?|must go|has to go|are sent|is sent|gets? sent|targets?|ships?"
+        r"|report|reports) (?:straight |directly |only )?(?:to(?! (?:be|get)\b)|into)"
+        r"|targets?",
         False,
     ),
     (
         "COMES_FROM",
-        r"(?:comes?|is read|are read|is generated|are generated|is loaded|are loaded|is taken|are taken) from",
+        r"(?:comes?|is read|are read|is generated|are generated|is loaded|are loaded|is "
+        r"taken|are taken) from",
         False,
     ),
     ("DEPLOYS_TO", r"(?:auto-?)?deploys?(?: automatically)?(?: straight)? to", False),
@@ -93,23 +100,28 @@ _RELATIONS = (
     ("TRIGGERS", r"triggers?|kicks? off", False),
     (
         "NAMED",
-        r"(?:is|are) (?:called|named)(?! (?:once|twice|by|from|in|on|when|with|for|at|after|before|every))",
+        r"(?:is|are) (?:called|named)(?! (?:once|twice|by|from|in|on|when|with|for|at"
+        r"|after|before|every))",
         False,
     ),
     (
         "ENDS_ON",
-        rf"(?:ends?|expires?|stops?|runs? out|(?:is|are|gets?) (?:switched off|shut down|turned off|retired|removed|"
-        rf"sunset|decommissioned|frozen)|go(?:es)? away|shuts? down)(?= (?:on |at |by |in |from )?(?:the )?{DATE})",
+        rf"(?:ends?|expires?|stops?|runs? out|(?:is|are|gets?) (?:switched off|shut down"
+        rf"|turned off|retired|removed|"
+        rf"sunset|decommissioned|frozen)|go(?:es)? away|shuts? down)(?= (?:on |at |by "
+        rf"|in |from )?(?:the )?{DATE})",
         False,
     ),
     (
         "STARTS_ON",
-        rf"(?:starts?|begins?|kicks? off|launches|goes live|opens?)(?= (?:on |at |in )?(?:the )?{DATE})",
+        rf"(?:starts?|begins?|kicks? off|launches|goes live|opens?)(?= (?:on |at |in "
+        rf")?(?:the )?{DATE})",
         False,
     ),
     (
         "DUE_ON",
-        rf"(?:(?:is|are) due|has to be (?:done|ready|out|in)|must be (?:done|ready|out|in)|needs to be (?:done|ready|out|in)|ships?|lands?|goes out)"
+        rf"(?:(?:is|are) due|has to be (?:done|ready|out|in)|must be (?:done|ready|out"
+        rf"|in)|needs to be (?:done|ready|out|in)|ships?|lands?|goes out)"
         rf"(?= (?:on |by |at |before |until )?(?:the )?{DATE})",
         False,
     ),
@@ -119,18 +131,21 @@ _RELATIONS = (
     ("REQUIRES", r"(?:needs?|requires?)(?! to\b)", False),
     (
         "USES",
-        r"(?:uses?|is using|are using|(?:is|are) (?:built|written|done|implemented|made) (?:with|in|on top of))",
+        r"(?:uses?|is using|are using|(?:is|are) (?:built|written|done|implemented"
+        r"|made) (?:with|in|on top of))",
         True,
     ),
     (
         "KEPT_FOR",
-        r"(?:is|are|gets?) (?:kept|retained)(?= (?:for )?\d)|stays? (?:in|on|around)(?= .*\d ?(?:h|d|days?|hours?|weeks?)\b)|"
+        r"(?:is|are|gets?) (?:kept|retained)(?= (?:for )?\d)|stays? (?:in|on|around)(?= "
+        r".*\d ?(?:h|d|days?|hours?|weeks?)\b)|"
         r"(?:go|goes) to(?= .* for \d)",
         False,
     ),
     (
         "STAYS_ON",
-        r"(?:stays?|remains?|(?:is|are|we are)? ?(?:still )?(?:stuck|pinned|locked|frozen)) (?:on|at|to)|stays?(?= \d)",
+        r"(?:stays?|remains?|(?:is|are|we are)? ?(?:still )?(?:stuck|pinned|locked"
+        r"|frozen)) (?:on|at|to)|stays?(?= \d)",
         True,
     ),
     (
@@ -141,15 +156,20 @@ _RELATIONS = (
     ),
     (
         "IS",
-        r"(?:is|are|gets?)(?= (?:wiped|overwritten|generated|protected|read[- ]only|regenerated|frozen|locked|shared|reset|"
-        r"deprecated|encrypted|immutable|append[- ]only|idempotent|signed|automatic|rebuilt|rotated|offline-first)\b)",
+        r"(?:is|are|gets?)(?= (?:wiped|overwritten|generated|protected|read[- ]only"
+        r"|regenerated|frozen|locked|shared|reset|"
+        r"deprecated|encrypted|immutable|append[- ]only|idempotent|signed|automatic"
+        r"|rebuilt|rotated|offline-first)\b)",
         False,
     ),
     (
         "DOES",
-        r"(?:leaks|mutates|duplicates|wipes|swallows|deletes|drops|overwrites|invalidates|blocks|ignores|truncates|"
-        r"breaks(?= (?:with|on|when|under|in|if)\b)|corrupts|throws|sends|rejects|strips|skips|fails(?= (?:lint|ci|the build))|"
-        r"doesn't (?:support|work|compile|like|handle)|don't (?:support|work|compile|handle)|won't (?:compile|work|build|run))",
+        r"(?:leaks|mutates|duplicates|wipes|swallows|deletes|drops|overwrites"
+        r"|invalidates|blocks|ignores|truncates|"
+        r"breaks(?= (?:with|on|when|under|in|if)\b)|corrupts|throws|sends|rejects|strips"
+        r"|skips|fails(?= (?:lint|ci|the build))|"
+        r"doesn't (?:support|work|compile|like|handle)|don't (?:support|work|compile"
+        r"|handle)|won't (?:compile|work|build|run))",
         False,
     ),
 )
@@ -191,7 +211,8 @@ _WORDY = re.compile(
     re.I,
 )
 _VERSION = re.compile(
-    rf"^(?P<tool>[A-Za-z][\w.+#-]*) (?:v|version )?(?P<n>\d+(?:\.[\dx]+)*)(?![\w:%])(?P<rest>.*)$"
+    r"^(?P<tool>[A-Za-z][\w.+#-]*) (?:v|version "
+    r")?(?P<n>\d+(?:\.[\dx]+)*)(?![\w:%])(?P<rest>.*)$"
 )
 _BAD_OBJECT = re.compile(
     r"^(?:(?:a|an|the|one|just|really|so|too|very|pretty|quite|kind of|sort of|about"

@@ -62,7 +62,8 @@ _TROUBLE = re.compile(
     re.I,
 )
 _IGNORANT = re.compile(
-    r"\b(?:don't know|do not know|not sure|no entry|can't (?:see|tell|find)|couldn't find|no idea|isn't documented|haven't seen)\b",
+    r"\b(?:don't know|do not know|not sure|no entry|can't (?:see|tell|find)"
+    r"|couldn't find|no idea|isn't documented|haven't seen)\b",
     re.I,
 )
 _CHECK = re.compile(r"^(?:is|are|was|were|does|did|do|has|have)\b(?! there (?:a|an|any)\b)", re.I)
