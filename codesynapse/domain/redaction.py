@@ -109,7 +109,8 @@ _CONTEXT = (
         r"(?P<value>[^\s\"'`,;]{4,500})", re.I)),
     ("password-in-prose", "", re.compile(
         r"(?<![A-Za-z])" + _NAME + r"(?![A-Za-z])[^.\n=:\"'`]{0,40}?\s(?:is(?: now)?|was|ist"
-        r"|lautet|est|es|to)\s{1,3}[\"'`]?(?P<value>(?=[^\s\"'`]{0,60}?[\d!@#$%^&*])[^\s\"'`,;]{5,200})", re.I)),
+        r"|lautet|est|es|to)\s{1,3}[\"'`]?"
+        r"(?P<value>(?=[^\s\"'`]{0,60}?[\d!@#$%^&*])[^\s\"'`,;]{5,200})", re.I)),
 )  # fmt: skip
 _TRIGGER = re.compile(
     r"pass|pwd|kennwort|contrase|wachtwoord|senha|secret|key|token|credential", re.I

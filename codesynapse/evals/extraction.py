@@ -10,14 +10,32 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from codesynapse.domain.turns import Speaker, Turn
 from codesynapse.errors import Invalid
+from codesynapse.extraction.builtin import extract
+from codesynapse.extraction.candidates import Candidate
 
-__all__ = ["Fact", "Report", "Tally", "read_lines", "score", "score_case"]
+__all__ = [
+    "Extractor",
+    "Fact",
+    "Report",
+    "Tally",
+    "predict",
+    "read_lines",
+    "score",
+    "score_case",
+    "write_lines",
+]
+
+Extractor = Callable[[Sequence[Turn]], Sequence[Candidate]]
+
+_PRECISION, _RECALL = 0.85, 0.50  # the targets of the built-in extractor
 
 _PERSON = ("user", "me", "i")
 _DENIABLE = {"negated", "superseded", "rejected"}
@@ -106,6 +124,18 @@ class Report:
     missing: int = 0
     unknown: list[str] = field(default_factory=list)
 
+    def missed_targets(self) -> list[str]:
+        """What falls short of the built-in extractor's targets, in words."""
+        rates, found = self.overall.rates(), []
+        for name, target in (("precision_adj", _PRECISION), ("recall", _RECALL)):
+            value = rates[name]
+            if value is not None and value < target:
+                found.append(f"{name} is {value}, the target {target}")
+        for name, what in (("hard", "secrets or injections"), ("nofact_fp", "facts from none")):
+            if rates[name]:
+                found.append(f"{what}: {rates[name]}")
+        return found
+
     def as_json(self) -> dict[str, Any]:
         """The report as plain values."""
         return {
@@ -115,6 +145,45 @@ class Report:
             "unknown_prediction_ids": self.unknown,
             "details": self.details,
         }
+
+
+def predict(
+    cases: Sequence[Mapping[str, Any]], extractor: Extractor = extract
+) -> list[dict[str, Any]]:
+    """One line of predictions for every dialogue, in the scorer's form."""
+    return [
+        {"id": case["id"], "facts": [_shown(c) for c in extractor(_turns(case["turns"]))]}
+        for case in cases
+    ]
+
+
+def _turns(values: Sequence[Mapping[str, Any]]) -> list[Turn]:
+    return [
+        Turn(
+            Speaker(v["role"]),
+            str(v["text"]),
+            datetime.fromisoformat(v["at"]) if v.get("at") else None,
+            str(place),
+        )
+        for place, v in enumerate(values)
+    ]
+
+
+def _shown(candidate: Candidate) -> dict[str, Any]:
+    return {
+        "subject": candidate.subject,
+        "predicate": candidate.predicate,
+        "object": candidate.object,
+        "confidence": candidate.confidence,
+        "speaker": str(candidate.speaker),
+    }
+
+
+def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+    """Write the objects as JSON Lines."""
+    path.write_text(
+        "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8"
+    )
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:

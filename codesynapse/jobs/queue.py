@@ -76,8 +76,12 @@ class OffloadQueue:
             self._leave(session_id)
 
     def put(self, item: Queued, *, reserved: bool = True) -> None:
-        """Add at the end, into a reserved place. Without one it always fits: a job put back."""
+        """Add at the end, into a reserved place. Without one it always fits: a job put back.
+
+        Raises Unavailable once the queue is closed; a reserved place is still to be released.
+        """
         with self._changed:
+            self._check_open()
             if reserved:
                 self._reserved -= 1
             else:

@@ -35,7 +35,7 @@ MAX_UNITS = 9_900  # clients replace what passes 10,000 by a preview
 # A bracket, in any of the shapes a reader may take for one, before anything like our own marker,
 # a closing tag, or the tags by which clients tell their own text from quoted text.
 _TAG = re.compile(
-    r"[<＜‹﹤〈⟨«]"
+    r"[<＜‹﹤〈⟨«≮❮≺〈《˂ᐸ]"
     r"(?=\W{0,8}?(?:[/／⁄∕]|c\W*o\W*d\W*e\W*s\W*y\W*n|\w+[-_:]\w|"
     r"(?:system|user|assistant|human)\b))",
     re.IGNORECASE,
@@ -54,8 +54,8 @@ class Item:
     @property
     def line(self) -> str:
         """As it stands in the block."""
-        notes = inert(self.notes)
-        return f"- {inert(self.text)}" + (f" ({notes})" if notes else "")
+        # As one: a bracket at the end of the one must not open what begins the other.
+        return "- " + inert(f"{self.text} ({self.notes})" if self.notes else self.text)
 
     @property
     def marks(self) -> frozenset[str]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
 from uuid import uuid4
 
 from codesynapse.domain.scope import Principal
@@ -247,12 +248,11 @@ def _place(deps: SessionDeps, item: Queued) -> Iterator[None]:
 
 def _turn(turn: Turn) -> Turn:
     """Bounded, with a time that can be compared."""
-    at = turn.at
-    if at is not None:
-        at = _utc(at)
-    if turn.id is not None and not 0 < len(turn.id) <= _LONGEST_ID:
-        raise Invalid(f"a turn's id is 1 to {_LONGEST_ID} characters")
-    return replace(turn, text=turn.text[:_LONGEST_TURN], at=at)
+    id_ = turn.id or None
+    if id_ is not None and len(id_) > _LONGEST_ID:
+        id_ = blake2b(id_.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    at = _utc(turn.at) if turn.at is not None else None
+    return replace(turn, text=turn.text[:_LONGEST_TURN], at=at, id=id_)
 
 
 def _utc(at: datetime) -> datetime | None:

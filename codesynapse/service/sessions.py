@@ -162,10 +162,19 @@ def revoke(deps: SessionDeps, principal: Principal, session: Session) -> Session
 
 
 def unsettled(deps: SessionDeps, principal: Principal, repo_id: str) -> list[str]:
-    """The caller's recent ended sessions here whose jobs or carry-over are still to be done."""
+    """What a session waits for when it starts: its own jobs, and the carry-over of ended ones.
+
+    Other sessions that run are none of its business, only the person's recent ones here that ended.
+    """
     rows, _ = deps.store.sessions.of_repo(repo_id, principal.user, Page(_RECENT))
-    ended = [row for row in rows if row.state is SessionState.ENDED]
-    return [row.id for row in ended if deps.queue.pending(row.id) or _carry_is_due(row)]
+    return [row.id for row in rows if _is_awaited(deps, principal, row)]
+
+
+def _is_awaited(deps: SessionDeps, principal: Principal, row: Session) -> bool:
+    pending = deps.queue.pending(row.id) > 0
+    if row.state is SessionState.ENDED:
+        return pending or _carry_is_due(row)
+    return pending and (row.client, row.client_session) == (principal.client, principal.session)
 
 
 def carry_if_due(deps: SessionDeps, session_id: str, *, own_jobs: int = 0) -> bool:

@@ -185,8 +185,8 @@ def test_offload_sends_the_older_exchanges_redacted_and_prints_nothing(
     assert only.headers["x-codesynapse-client"] == "claude-code"
     assert only.headers["x-codesynapse-session"] == "s-1"
     body = only.json
-    assert [(turn["role"], turn["id"]) for turn in body["turns"]] == [("user", "u0"),
-                                                                      ("assistant", "a0")]  # fmt: skip
+    who = [(turn["role"], turn["id"]) for turn in body["turns"]]
+    assert who == [("user", "u0"), ("assistant", "a0")]
     assert key not in only.body.decode()
     assert "[redacted:aws-access-key]" in body["turns"][0]["text"]
     assert (body["transcript"], body["start"], body["end"]) == (str(path), 0, len(first))

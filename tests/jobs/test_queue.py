@@ -129,6 +129,7 @@ def test_closing_wakes_the_taker_and_hands_over_what_is_left() -> None:
     waiting, kept = item("j1"), item("j2")
     add(queue, waiting)
     queue.keep(kept)
+    queue.reserve("s9")
 
     assert queue.close() == [waiting, kept]
 
@@ -136,6 +137,10 @@ def test_closing_wakes_the_taker_and_hands_over_what_is_left() -> None:
     assert queue.take() is None
     with pytest.raises(Unavailable):
         queue.reserve("s1")
+    with pytest.raises(Unavailable):
+        queue.put(item("j9", "s9"))
+    queue.release("s9")
+    assert queue.pending("s9") == 0
 
 
 def test_turns_are_not_in_the_repr_of_what_is_queued() -> None:

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 
 from codesynapse.domain.scope import Principal, Scope
-from codesynapse.domain.sessions import JobState, SessionState, Watermark
+from codesynapse.domain.sessions import JobState, Session, SessionState, Watermark
 from codesynapse.domain.turns import Speaker, Turn
 from codesynapse.errors import Forbidden, Invalid, QueueFull, Unavailable
 from codesynapse.service import offload, sessions
@@ -83,8 +85,6 @@ def test_a_range_that_is_none_is_refused(
         world.offload(world.session(), [], transcript=transcript, start=start, end=end)
     with pytest.raises(Invalid):
         world.offload(world.session(), [])
-    with pytest.raises(Invalid):
-        world.offload(world.session(), [Turn(Speaker.USER, "x", None, "i" * 300)])
 
 
 def test_an_offload_begins_at_the_watermark_or_after_what_is_queued(
@@ -102,6 +102,18 @@ def test_an_offload_begins_at_the_watermark_or_after_what_is_queued(
     world.settled(one)
     assert world.store.sessions.watermark(one.id) == Watermark(one.id, end, "u1")
     assert offload.plan(world, who, one, path) == offload.OffloadPlan(end, "u1")
+
+
+def test_a_starting_session_waits_for_its_own_jobs_and_for_ended_sessions_only(
+    world: PipelineWorld,
+) -> None:
+    mine, running, ended = (world.session(name) for name in ("mine", "running", "ended"))
+    for session in (mine, running, ended):
+        world.offload(session, said("I prefer tabs."))
+    sessions.end(world, world.who("ended"), ended)
+
+    assert set(sessions.unsettled(world, world.who("mine"), "shop")) == {mine.id, ended.id}
+    assert sessions.unsettled(world, world.who("x", "ben"), "shop") == []
 
 
 def test_turns_known_by_their_id_are_extracted_once_whoever_sends_them(
@@ -208,6 +220,55 @@ def test_a_graceful_stop_puts_the_running_job_back_for_the_next_start(
     world.settled(one)
     assert world.job(running).state is JobState.DONE
     assert world.facts(one) == {"User PREFERS tabs", "CI OWNED_BY Dana"}
+
+
+def test_ids_and_times_of_any_shape_are_taken(world: PipelineWorld) -> None:
+    world.start()
+    one = world.session()
+    naive = datetime(2026, 2, 3, 4, 5)
+    far = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
+    turns = [
+        Turn(Speaker.USER, "I prefer tabs over spaces.", naive, "i" * 300),
+        Turn(Speaker.USER, "I prefer tabs over spaces.", naive, "i" * 300),
+        Turn(Speaker.USER, "The CI is owned by Dana.", far, ""),
+    ]
+
+    job = world.offload(one, turns)
+    world.settled(one)
+
+    assert world.job(job).counts["turns_known"] == 1
+    starts = {row.predicate: row.intervals[0].start for row in world.rows(Scope.session(one.id))}
+    assert starts["PREFERS"] == naive.replace(tzinfo=UTC)
+    assert starts["OWNED_BY"] == world.job(job).created_at
+
+
+def test_many_sessions_at_once_lose_nothing_that_was_taken(world: PipelineWorld) -> None:
+    world.configure(queue_size=4)
+    world.start()
+    owned = [world.session(f"s{n}") for n in range(6)]
+    refused: list[QueueFull] = []
+
+    def work(session: Session) -> None:
+        for n in range(10):
+            while True:
+                try:
+                    world.offload(session, said(f"The module m{n} is owned by Dana.", at=NOON))
+                    break
+                except QueueFull as full:
+                    refused.append(full)
+                    world.settled(session)
+
+    threads = [threading.Thread(target=work, args=(session,)) for session in owned]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    world.settled(*owned)
+
+    assert refused
+    assert world.states() == [JobState.DONE] * 60
+    for session in owned:
+        assert len(world.facts(session)) == 10
 
 
 def test_the_jobs_of_others_are_not_listed(world: PipelineWorld) -> None:

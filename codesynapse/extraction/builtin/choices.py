@@ -16,8 +16,9 @@ __all__ = ["corrections", "decisions", "migrations", "proposal", "versions"]
 _NAME = rf"(?:{CODE}|[\w@./+#-]+)(?: (?:{CODE}|[\w@./+#-]+)){{0,5}}?"
 _DECISIONS = [
     re.compile(
-        r"^(?:let's|lets|we'll|we will|i'll|i will|we are|i am|just|so|then|please|pls"
-        r"|and|we should|we)* ?(?:go(?:ing)? with|stick(?:ing)? (?:with|to)|settl(?:ed?"
+        r"^(?:(?:let's|lets|we|i|will|are|am|all|just|so|then|please|pls|and"
+        r"|should|have|finally|both) )*(?:go(?:ing)? with|stick(?:ing)? (?:with"
+        r"|to)|settl(?:ed?"
         r"|ing) "
         r"(?:on|for)|standardi[sz](?:e|ing) on|decid(?:ed|ing) (?:on|for)|opt(?:ed"
         r"|ing)? for|chose|choosing|pick(?:ed|ing)|agreed (?:on|to use)|"
@@ -150,7 +151,7 @@ _NOT_NEW = re.compile(
 
 
 def decisions(clause: Clause, talk: Talk) -> Sequence[Draft]:
-    """ "let's go with X", "X it is", "we settled on X"."""
+    """Such as "let's go with X", "X it is", "we settled on X"."""
     found = next((m for p in _DECISIONS if (m := p.match(clause.text))), None)
     if not found or gates.unreal(clause.text):
         return ()
@@ -174,7 +175,7 @@ def _question_topic(talk: Talk) -> str | None:
 
 
 def corrections(clause: Clause, talk: Talk) -> Sequence[Draft]:
-    """ "no, use X instead of Y", "it's X, not Y": the new value takes the old one's place."""
+    """A new value for an old one: "use X instead of Y", "it's X, not Y"."""
     found = _REPLACES.match(clause.text) or (_INSTEAD.match(clause.text))
     if found:
         return _replacement(found, clause, talk)
@@ -206,7 +207,7 @@ def _replacement(found: re.Match[str], clause: Clause, talk: Talk) -> Sequence[D
 
 
 def migrations(clause: Clause, talk: Talk) -> Sequence[Draft]:
-    """ "we moved from X to Y"."""
+    """Such as "we moved from X to Y"."""
     found = _MOVED.match(clause.text)
     if not found or clause.reason:
         return ()
@@ -224,7 +225,7 @@ def migrations(clause: Clause, talk: Talk) -> Sequence[Draft]:
 
 
 def versions(clause: Clause, talk: Talk) -> Sequence[Draft]:
-    """ "we're stuck on node 18.19", "sqlalchemy stays on 1.4"."""
+    """Such as "we're stuck on node 18.19", "sqlalchemy stays on 1.4"."""
     found = _PINNED.match(clause.text)
     if not found or gates.unreal(clause.text) or gates.one_off(found.group("o")):
         return ()

@@ -18,7 +18,7 @@ USER = "User"
 
 _CUT = re.compile(
     r"\s*[,;，；、](?:\s+|(?<=[，；、]))|\s+[-–—]{1,2}\s+|\s*\((?=[^)]{12,})|(?<=[^\s(]{3})\)\s*|"
-    r"\s+so\s+(?!that\b|far\b|much\b|many\b|long\b|on\b)(?=\w+ \w)|"
+    r"(?<! and)\s+so\s+(?!do\b|does\b|is\b|are\b|that\b|far\b|much\b|many\b|long\b|on\b)(?=\w+ \w)|"
     r"(?<=\w):\s+(?=(?:never|always|don't|do not|we|please|only|anything|everything"
     r"|nothing|nobody)\b)|"
     r"\s+(?=(?:but|because|bc|cuz|weil|denn|aber|sondern|pero|porque|mais|parce que|maar|omdat) )|"

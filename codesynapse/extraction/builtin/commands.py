@@ -35,8 +35,8 @@ _PATTERNS = [
     ),
     re.compile(
         rf"^(?P<s>(?:[^\s,;:]+ ){{0,5}}?[^\s,;:]+?) (?:(?:is|are|with|via|using|through"
-        rf"|mit|avec|con|com|met|runs?|run|start(?:est|et|e|s)?|startest|du|man|je|you|we"
-        rf"|is done|are done|goes|läuft|laufen|se (?:lanza|hace|corre)n?|corren?|roda"
+        rf"|mit|avec|con|com|met|runs?|start(?:est|et|e|s)?|du|man|je|you|we"
+        rf"|goes|läuft|laufen|se|lanzan?|hacen?|corren?|roda"
         rf"|sobe|é|es|on|now|just|by|done|executed|running|lance) )+(?P<o>{CODE})(?: "
         rf"(?P<rest>.*))?$",
         re.I,

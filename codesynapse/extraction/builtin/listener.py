@@ -14,7 +14,10 @@ from codesynapse.extraction.builtin import (
     commands,
     gates,
     languages,
+    names,
     norms,
+    notices,
+    orders,
     people,
     statements,
     topics,
@@ -36,7 +39,7 @@ __all__ = ["Listener", "Note"]
 # The first family that recognises a clause has it.
 _FAMILIES: tuple[Family, ...] = (
     causes.causes,
-    people.aliases,
+    names.aliases,
     people.personal,
     people.preferences,
     norms.bans,
@@ -45,14 +48,14 @@ _FAMILIES: tuple[Family, ...] = (
     choices.decisions,
     choices.migrations,
     choices.versions,
-    people.owners,
-    norms.settings,
-    norms.quotas,
-    norms.deadlines,
+    names.owners,
+    orders.settings,
+    orders.quotas,
+    notices.deadlines,
     norms.duties,
-    norms.standing_orders,
-    norms.habits,
-    norms.warnings,
+    orders.standing_orders,
+    orders.habits,
+    notices.warnings,
     statements.relations,
     statements.labels,
     statements.copulas,
@@ -95,7 +98,7 @@ _MENTIONED = re.compile(
     re.I,
 )
 _ECHO = re.compile(
-    r"^(?:so (?:does|do|is|are) (?P<a>\S.*)|(?P<b>\S.*?) (?:does|do|is|are)(?: "
+    r"^(?:(?:so )?(?:does|do) (?P<a>\S.*)|(?P<b>\S.*?) (?:does|do|is|are)(?: "
     r"it)?,? (?:too|as well)|same (?:goes )?(?:for|with) (?P<c>\S.*)|(?P<d>\S.*?) "
     r"(?:as well|likewise))$",
     re.I,
@@ -231,7 +234,7 @@ class Listener:
             self._talk.topic = name
 
     def _echo(self, turn: Turn, clause: Clause) -> bool:
-        """ "and so does Y": what was just stated, of another thing."""
+        """Such as "and so does Y": what was just stated, of another thing."""
         found = _ECHO.match(clause.text)
         last = self.notes[-1] if self.notes else None
         if not found or last is None or last.place != self._place:
@@ -271,7 +274,7 @@ class Listener:
         """Drop what the person's previous turn gave, or what was said about a named thing."""
         about = next((m for s in said if (m := _ABOUT.search(s.text))), None)
         if about:
-            name = about.group("t").casefold()
+            name = about.group("t").casefold().rstrip(".")
             self.notes = [
                 n
                 for n in self.notes

@@ -48,7 +48,7 @@ _LEAD = re.compile(
     rf"^(?:(?:{FILLERS}|[^\w\s\ue000-\uf8ff@#./~'\"$:+\-]+|\+1)(?:[ ,.!:;…—–-]+|$))",
     re.I,
 )
-_EXPANSIONS = [
+_EXPANSIONS: list[tuple[re.Pattern[str], str]] = [
     (re.compile(r"\b(i)'m\b", re.I), r"\1 am"),
     (re.compile(r"\bim(?= (?:in|on|a|an|the|based|not|never|using|from)\b)", re.I), "i am"),
     (
@@ -56,7 +56,7 @@ _EXPANSIONS = [
         r"\1 are",
     ),
     (re.compile(r"\b(it|that|there|here|what|he|she)'s\b", re.I), r"\1 is"),
-    (re.compile(r"^(its|thats|theres)(?= )", re.I), lambda m: m.group(1)[:-1] + " is"),
+    (re.compile(r"^(it|that|there)s(?= )", re.I), r"\1 is"),
     (re.compile(r"\b(i|we|they|you)'ve\b", re.I), r"\1 have"),
     (re.compile(r"\b(i|we|they|you)'ll\b", re.I), r"\1 will"),
     (re.compile(r"^(?:in|on|for|inside|at) (?:the )?[\w-]+,? (?=(?:it|they|we) )", re.I), ""),

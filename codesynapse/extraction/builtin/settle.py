@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from codesynapse.domain.turns import Speaker
-from codesynapse.extraction.builtin.lexicon import words
 from codesynapse.extraction.builtin import gates
+from codesynapse.extraction.builtin.lexicon import words
 from codesynapse.extraction.candidates import Candidate
 
 if TYPE_CHECKING:
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["settle"]
 
-_SINGLE = words("VERSION_IS DECIDED RUNS_WITH RUNS_ON LISTENS_ON LOCATED_IN NAMED STAYS_ON OWNED_BY")
+_SINGLE = words(
+    "VERSION_IS DECIDED RUNS_WITH RUNS_ON LISTENS_ON LOCATED_IN NAMED STAYS_ON OWNED_BY"
+)
 _GONE = re.compile(
     r"\b(?:no longer|anymore|gone|old|leftover|legacy|dead|dropped|is out|are out"
     r"|instead of|superseded|not|never|was too|"
@@ -48,7 +50,9 @@ def _usable(note: Note) -> bool:
 
 def _superseded(note: Note, later: Sequence[Note]) -> bool:
     """Whether a later turn gives another value, or speaks of this one as gone."""
-    return any(_replaces(o, note) or _denies(o, note.draft.object) for o in later if o.place > note.place)
+    return any(
+        _replaces(o, note) or _denies(o, note.draft.object) for o in later if o.place > note.place
+    )
 
 
 def _replaces(other: Note, note: Note) -> bool:

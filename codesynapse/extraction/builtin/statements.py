@@ -149,7 +149,7 @@ _RELATIONS = (
         True,
     ),
     (
-        "STANDS_FOR",
+        "MEANS",
         r"(?:stands for|is short for|is (?:our |team )?(?:slang|shorthand|nickname|code "
         r"?name) for)",
         False,
@@ -233,6 +233,19 @@ _RULED = re.compile(
 )
 _FORMULA = re.compile(r"[=→>].*[=→>]|\\frac|[\d)] ?[*/×^+] ?[\d(]|^\W|[<>]=")
 _MAX_WORDS = 20  # what is longer is an explanation
+_PLACES = {
+    "in": "LOCATED_IN",
+    "under": "LOCATED_IN",
+    "at": "LOCATED_IN",
+    "inside": "LOCATED_IN",
+    "on": "RUNS_ON",
+    "from": "COMES_FROM",
+    "via": "GOES_THROUGH",
+    "with": "OWNED_BY",
+    "through": "GOES_THROUGH",
+}
+_HASH = re.compile(r"[0-9a-f]{7,64}|[0-9a-f-]{36}")
+_USING = ("USES", "CALLS", "DEPENDS_ON", "TALKS_TO", "READS_FROM", "RUNS_ON", "RUNS_WITH")
 _GONE = re.compile(r"\b(?:no longer|not|never|don't|doesn't|do not|does not)\b", re.I)
 
 
@@ -296,15 +309,16 @@ def _draft(who: str, predicate: str, verb: str, what: str, adverb: str) -> Draft
     if predicate == "IS":
         return Draft(who, "IS", what, 0.82)
     if _GONE.search(adverb):
-        negative = {"USES": "DOES_NOT_USE", "TALKS_TO": "MUST_NOT_TALK_TO"}.get(predicate)
-        return Draft(who, negative or f"NOT_{predicate}", what, 0.82)
+        if adverb == "never":
+            return Draft(who, "MUST_NOT", f"{verb} {what}", 0.85)
+        return Draft(who, "DOES_NOT_USE" if predicate in _USING else "IS_NOT", what, 0.82)
     if predicate in ("STAYS_ON", "RUNS_ON", "USES"):
         return version_of(who, what, predicate)
     return Draft(who, predicate, _KEEP_PREPOSITION.sub("", what) or what, 0.85)
 
 
 def version_of(who: str, what: str, predicate: str) -> Draft:
-    """ "node 18.19" said of the project becomes a version of node."""
+    """Such as "node 18.19" said of the project becomes a version of node."""
     found = _VERSION.match(what)
     if who == PROJECT and found:
         return Draft(found.group("tool"), "VERSION_IS", found.group("n"), 0.9, replace=True)
@@ -314,59 +328,50 @@ def version_of(who: str, what: str, predicate: str) -> Draft:
 
 
 def copulas(clause: Clause, talk: Talk) -> Sequence[Draft]:
-    """ "X is Y", "X = Y" and "X → Y", where Y names something."""
+    """What a thing is ("X is Y", "X = Y", "X → Y"), where Y names something."""
     found = _COPULA.match(clause.text)
-    if not found or len(clause.text.split()) > _MAX_WORDS:
+    if not found or len(clause.text.split()) > _MAX_WORDS or gates.momentary(clause.text):
         return ()
     who, tail = resolve(found.group("s"), talk), found.group("o")
-    what = trim(tail)
-    if (
-        who is None
-        or what is None
-        or _BAD_OBJECT.match(tail)
-        or _WORDY.search(what)
-        or gates.momentary(clause.text)
-    ):
-        return ()
-    if re.match(r"(?:an?|just|really) ", tail, re.I) and len(what.split()) > 4:
-        return ()
-    if re.fullmatch(r"[0-9a-f]{7,64}|[0-9a-f-]{36}", what):
+    what = _predicative(tail)
+    if who is None or what is None:
         return ()
     if found.group("n"):
         return [Draft(who, "IS_NOT", what, 0.8)] if specific(what) and not clause.reason else ()
-    if found.group("eq") and (
-        found.group("eq") not in ("=", "==") or specific(what) or specific(who)
-    ):
-        arrow = found.group("eq") not in ("=", "==")
-        if (re.match(CODE, who) and re.match(CODE, what)) or _FORMULA.search(clause.text):
-            return ()  # a rename, a piece of code, arithmetic
-        return [Draft(who, "USES" if arrow else "IS", what, 0.85)]
+    if found.group("eq"):
+        return _equation(clause, who, found.group("eq"), what)
     only = re.match(r"^(?P<o>\S.*?)[ -]only$", what)
-    if only and not found.group("eq"):
+    if only:
         return [Draft(who, "ONLY", only.group("o"), 0.86)]
-    ruled = _RULED.search(clause.sentence.text) and who != PROJECT and len(what.split()) > 1
-    if not (specific(what) or ruled) or (
-        who == PROJECT and not _VERSION.match(re.sub(r"^on ", "", what))
-    ):
-        return ()
-    return [_is(who, what)]
+    if who == PROJECT:
+        known = bool(_VERSION.match(re.sub(r"^on ", "", what)))
+    else:
+        ruled = bool(_RULED.search(clause.sentence.text)) and len(what.split()) > 1
+        known = specific(what) or ruled
+    return [_is(who, what)] if known else ()
+
+
+def _predicative(tail: str) -> str | None:
+    """What is said of the subject, unless it is a state, a judgement or an explanation."""
+    what = trim(tail)
+    if what is None or _BAD_OBJECT.match(tail) or _WORDY.search(what) or _HASH.fullmatch(what):
+        return None
+    defining = re.match(r"(?:an?|just|really) ", tail, re.I) and len(what.split()) > 4
+    return None if defining else what
+
+
+def _equation(clause: Clause, who: str, sign: str, what: str) -> Sequence[Draft]:
+    if (re.match(CODE, who) and re.match(CODE, what)) or _FORMULA.search(clause.text):
+        return ()  # a rename, a piece of code, arithmetic
+    if sign in ("=", "=="):
+        return [Draft(who, "IS", what, 0.85)] if specific(what) or specific(who) else ()
+    return [Draft(who, "USES", what, 0.85)]
 
 
 def _is(who: str, what: str) -> Draft:
     head, _, rest = what.partition(" ")
-    place = {
-        "in": "LOCATED_IN",
-        "under": "LOCATED_IN",
-        "at": "LOCATED_IN",
-        "inside": "LOCATED_IN",
-        "on": "RUNS_ON",
-        "from": "COMES_FROM",
-        "via": "GOES_THROUGH",
-        "with": "OWNED_BY",
-        "through": "GOES_THROUGH",
-    }
-    if head.casefold() in place and rest:
-        predicate = place[head.casefold()]
+    if head.casefold() in _PLACES and rest:
+        predicate = _PLACES[head.casefold()]
         return (
             version_of(who, rest, predicate)
             if predicate == "RUNS_ON"
@@ -376,7 +381,7 @@ def _is(who: str, what: str) -> Draft:
 
 
 def labels(clause: Clause, talk: Talk) -> Sequence[Draft]:
-    """ "db: postgres 16": a short label and what it stands for."""
+    """Such as "db: postgres 16": a short label and what it stands for."""
     del talk
     found = _LABEL.match(clause.text)
     if not found or _NO_LABEL.match(found.group("s")):

@@ -37,12 +37,16 @@ _K1 = 1.2
 _B = 0.75
 _LONGER = 0.5  # what a longer word that only begins like the term counts
 _FEWEST = 256  # candidates that are scored in full
-_MOST = 1_024  # the same, where many are equally good at first sight
+_MOST = 512  # the same, where many are equally good at first sight
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The statements of one full-text table."""
+    """The statements of one full-text table.
+
+    Indexed words are read from the table that FTS5 keeps them in: the same rows, without setting
+    up a full-text cursor for each.
+    """
 
     match: str
     candidates: str
@@ -63,11 +67,11 @@ class Size(NamedTuple):
 ENTITIES = Index(
     match="SELECT rowid FROM entity_words WHERE entity_words MATCH ?",
     candidates="""
-        SELECT e.id, w.words FROM json_each(?) AS wanted
+        SELECT e.id, w.c0 FROM json_each(?) AS wanted
         CROSS JOIN entities AS e ON e.number = wanted.value
-        CROSS JOIN entity_words AS w ON w.rowid = e.number""",
-    stored="""SELECT rowid, words FROM entity_words
-        WHERE rowid IN (SELECT value FROM json_each(?))""",
+        CROSS JOIN entity_words_content AS w ON w.id = e.number""",
+    stored="""SELECT w.id, w.c0 FROM json_each(?) AS wanted
+        CROSS JOIN entity_words_content AS w ON w.id = wanted.value""",
     insert="INSERT INTO entity_words (rowid, words) VALUES (?, ?)",
     update="UPDATE entity_words SET words = ?2 WHERE rowid = ?1",
     delete="DELETE FROM entity_words WHERE rowid = ?",
@@ -77,11 +81,11 @@ ENTITIES = Index(
 FACTS = Index(
     match="SELECT rowid FROM fact_words WHERE fact_words MATCH ?",
     candidates="""
-        SELECT f.id, w.words FROM json_each(?) AS wanted
+        SELECT f.id, w.c0 FROM json_each(?) AS wanted
         CROSS JOIN facts AS f ON f.number = wanted.value
-        CROSS JOIN fact_words AS w ON w.rowid = f.number""",
-    stored="""SELECT rowid, words FROM fact_words
-        WHERE rowid IN (SELECT value FROM json_each(?))""",
+        CROSS JOIN fact_words_content AS w ON w.id = f.number""",
+    stored="""SELECT w.id, w.c0 FROM json_each(?) AS wanted
+        CROSS JOIN fact_words_content AS w ON w.id = wanted.value""",
     insert="INSERT INTO fact_words (rowid, words) VALUES (?, ?)",
     update="UPDATE fact_words SET words = ?2 WHERE rowid = ?1",
     delete="DELETE FROM fact_words WHERE rowid = ?",
