@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,16 @@ class Home:
 
         wait_until(serves, what="the sidecar's start")
         return process
+
+    def command(
+        self, *words: str, stdin: bytes = b"", variables: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run our program in this home, to its end."""
+        return subprocess.run(
+            [sys.executable, "-m", "codesynapse", *words],
+            env=self.environment.child(**(variables or {})), input=stdin, capture_output=True,
+            cwd=self.root, timeout=60, check=False,
+        )  # fmt: skip
 
     def serves(self) -> bool:
         link = find(self.environment, self.paths, Deadline(10))

@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from codesynapse.link.proof import CHALLENGE_HEADER, PROOF_HEADER, make_nonce, proof
+from codesynapse.link.proof import PROOF_HEADER, make_nonce, proof
 from codesynapse.sidecar.forms import MAX_BODY, MAX_DEPTH, Malformed, check_json
 from tests.sidecar.home import Home
 
@@ -22,7 +22,7 @@ def test_health_is_open_and_tells_nothing(served: Home) -> None:
 
 def test_a_challenge_is_answered_with_a_proof_for_this_port(served: Home) -> None:
     nonce = make_nonce()
-    answer = served.ask("GET", "/healthz", Authorization=None, **{CHALLENGE_HEADER: nonce})
+    answer = served.ask("GET", "/healthz", Authorization=None, X_CodeSynapse_Challenge=nonce)
     port = served.endpoint.port
     assert answer.headers[PROOF_HEADER.lower()] == proof(served.token, nonce, port)
     assert served.token not in answer.body.decode()
