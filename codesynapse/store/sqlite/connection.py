@@ -192,6 +192,11 @@ class Database:
                     connection.execute("ROLLBACK")
                 self._put_back(connection)
 
+    @property
+    def waiting(self) -> int:
+        """How many writes wait for the writer; gone stale as soon as it is read."""
+        return self._queue.qsize()
+
     def tidy_later(self) -> None:
         """Have the tidying looked at again, when the writer has nothing else to do."""
         self._untidy = True

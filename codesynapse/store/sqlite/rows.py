@@ -66,8 +66,11 @@ def maybe_from_ms(ms: int | None) -> datetime | None:
 
 
 def json_list(values: Iterable[str]) -> str:
-    """Values for ``IN (SELECT value FROM json_each(?))``: any number of them, one parameter."""
-    return json.dumps(list(values))
+    """Values for ``json_each(?)``: any number of them as one parameter.
+
+    What holds a NUL goes: SQLite would cut it there and find another row, and we store none.
+    """
+    return json.dumps([value for value in values if "\0" not in value])
 
 
 def encode_cursor(*place: str | int) -> str:
