@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 import httpx
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from codesynapse.environment import Environment
 from codesynapse.errors import CodeSynapseError, QueueFull, Unavailable
@@ -74,16 +74,13 @@ class _Base:
         }
 
 
-@functools.cache
-def _adapter(kind: type[Reply]) -> TypeAdapter[Reply]:
-    return TypeAdapter(kind)
-
-
 def _reply(request: Request[Reply], answer: httpx.Response) -> Reply:
     if answer.is_success:
-        kind: type[Reply] = request.reply
+        if not answer.content:
+            return cast(Reply, None)
+        kind: Any = request.reply
         try:
-            return _adapter(kind).validate_json(answer.content or b"null")
+            return cast(Reply, kind.model_validate_json(answer.content))
         except ValidationError as error:
             raise Unavailable(
                 "the sidecar's answer is of another version", "update codesynapse"
