@@ -62,7 +62,9 @@ def listen(host: str, port: int) -> tuple[socket.socket, Listening]:
     address = _loopback(host)
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     for wanted in dict.fromkeys((port, 0)):
-        server = socket.socket(family, socket.SOCK_STREAM)
+        # asyncio switches Nagle off only where the protocol is named; with it, every second
+        # answer on a connection waits 40 ms for the client's delayed acknowledgement.
+        server = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             _alone(server)
             server.bind((address, wanted))

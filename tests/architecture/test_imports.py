@@ -29,7 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "compose": {"config", "domain", "environment", "errors", "extraction", "jobs", "paths",
                 "providers", "recall", "service", "store"},
     "sidecar": {"compose", "config", "domain", "environment", "errors", "harness", "link", "paths",
-                "sdk", "service", "store", "recall", "jobs", ""},
+                "service", "store", "recall", "jobs", "sdk", ""},
     "sdk": {"domain", "environment", "errors", "link", "paths", ""},
     "install": {"environment", "errors", "paths", ""},
     "evals": {"domain", "errors", "extraction", "sdk"},
