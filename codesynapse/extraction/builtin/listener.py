@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from codesynapse.domain.turns import Speaker, Turn
 from codesynapse.extraction.builtin import (
     answers,
+    briefs,
     causes,
     choices,
     commands,
@@ -40,8 +41,10 @@ __all__ = ["Listener", "Note"]
 _FAMILIES: tuple[Family, ...] = (
     causes.causes,
     names.aliases,
+    briefs.requests,
     people.personal,
     people.preferences,
+    briefs.briefs,
     norms.bans,
     commands.commands,
     choices.corrections,
@@ -72,6 +75,13 @@ _REPORT = re.compile(
     r"|running|emitting|wrapped|made|wrote|split|set) (?:up )?(?:the |a |an |your "
     r")?(?P<t>[\w -]{2,40}?)(?= (?:with|via|through|in|into|using|to|from|on"
     r"|straight|as|per|by)\b|\.|,|$)",
+    re.I,
+)
+_ABOUT_THING = re.compile(
+    r"(?:^|\b(?:the|your|that|den|die|das|le|la|el) )(?P<t>(?:[\w-]+ "
+    r"){0,2}?[\w-]+) (?:is|are|aren't|isn't|comes?|lives?|goes|uses|runs?"
+    r"|was|were|"
+    r"for the|mit|est|es)\b",
     re.I,
 )
 _FIXED = re.compile(
@@ -138,7 +148,6 @@ class Listener:
         self._place = 0
         self._answerable = False
         self._spoken = ""
-        self._evidence = False  # somebody looked into the trouble, instead of only talking
         self._topic_at = 0
 
     def hear(self, turn: Turn) -> None:
@@ -188,7 +197,9 @@ class Listener:
                 continue
             if not self._clause(turn, clause, _FAMILIES) and not self._echo(turn, clause):
                 missed.append(clause)
-        if first and self._answerable:
+        if first and missed and (chosen := briefs.picks(missed[0], self._talk)):
+            self._take(chosen[0], missed[0], turn)
+        elif first and self._answerable:
             for draft in answers.answers(missed, self._talk):
                 self._take(draft, missed[0], turn)
 
@@ -232,6 +243,8 @@ class Listener:
         name = subject(next(g for g in found.groups() if g), 4) if found else None
         if name is not None:
             self._talk.topic = name
+        elif clause.place == 0 and clause.sentence.bullet:
+            self._talk.topic = None  # a new item of a list is about something else
 
     def _echo(self, turn: Turn, clause: Clause) -> bool:
         """Such as "and so does Y": what was just stated, of another thing."""
@@ -250,7 +263,8 @@ class Listener:
     def _take(self, draft: Draft, clause: Clause, turn: Turn) -> None:
         self._note(draft, clause.sentence.spans, turn, Speaker.USER, clause.sentence.text)
         if draft.predicate == "CAUSED_BY":
-            self._talk.trouble, self._pending.cause = None, None
+            self._talk.trouble, self._talk.looked = None, False
+            self._pending.cause = None
         elif draft.subject not in (PROJECT, USER):
             self._talk.topic = clause.sentence.spans.restore(draft.subject)
 
@@ -263,11 +277,11 @@ class Listener:
             return
         for draft, spans in pending.drafts:
             self._note(draft, spans, turn, Speaker.USER, "")
-        firm = (pending.named or self._evidence) and not self._answerable
+        firm = (pending.named or self._talk.looked) and not self._answerable
         if pending.cause and self._talk.trouble and firm:
             draft = Draft(self._talk.trouble, "CAUSED_BY", pending.cause, 0.78)
             self._note(draft, pending.cause_spans, turn, Speaker.USER, "")
-            self._talk.trouble, self._evidence = None, False
+            self._talk.trouble, self._talk.looked = None, False
         self._pending = _Pending()
 
     def _take_back(self, said: Sequence[Sentence]) -> None:
@@ -289,7 +303,9 @@ class Listener:
 
     def _agent(self, turn: Turn, said: Sequence[Sentence]) -> None:
         pending, self._pending.drafts = self._pending, []
-        self._evidence = self._evidence or (self._talk.trouble is not None and printed(turn.text))
+        self._talk.looked = self._talk.looked or (
+            self._talk.trouble is not None and printed(turn.text)
+        )
         asked = [s for s in said if s.question]
         explained = [
             (s, d) for s in said if (d := causes.diagnosis(s)) and not gates.injected(s.text)
@@ -303,12 +319,24 @@ class Listener:
         for sentence in said:
             self._claim(turn, sentence)
         self._close_case(turn, said)
-        if asked:
+        word = next((w for x in said if (w := topics.unknown_word(x))), None)
+        if word is not None:
+            self._talk.asked = topics.Asked("word", word, word)
+            self._talk.topic, self._answerable = word, True
+        elif asked:
             self._ask(asked[-1], said)
         elif self._talk.asked is not None and any(topics.ignorant(s.text) for s in said):
             self._answerable = True
-        elif said and (found := _REPORT.match(said[0].text)):
-            self._talk.topic = said[0].spans.restore(found.group("t").strip())
+        else:
+            self._spoke_of(said)
+
+    def _spoke_of(self, said: Sequence[Sentence]) -> None:
+        """What an agent's statement is about, for a correction that only says "it"."""
+        for sentence in said[:1]:
+            found = _REPORT.match(sentence.text) or _ABOUT_THING.search(sentence.text)
+            name = subject(sentence.spans.restore(found.group("t").strip()), 4) if found else None
+            if name is not None:
+                self._talk.topic = name
 
     def _ask(self, sentence: Sentence, said: Sequence[Sentence]) -> None:
         question = topics.asked(sentence)

@@ -102,6 +102,11 @@ _STYLE = re.compile(
 _PLS = re.compile(r"^(?P<o>(?:[\w/-]+ ){0,4}[\w/-]+),? (?:pls|please|bitte|svp|por favor)\b", re.I)
 
 
+_LASTING = re.compile(
+    r"\b(?:always|never|ever|every|each|any|from now on|going forward|in "
+    r"(?:answers|replies|the code))\b",
+    re.I,
+)
 _WISH = re.compile(
     r"^(?:ideas?|options?|how|where|what|when|an? |\d|it|that|this|to|you|the|a|know"
     r"|see|add|do|go|have|be|get|sleep|ask|merge|rename|check|look|at|one|some"
@@ -144,10 +149,11 @@ _PERSONAL = [
         re.compile(
             r"^i am (?P<o>(?:[\w/-]+[- ])?(?:colou?r[- ]?blind|dyslexic|left-handed|deaf"
             r"|blind|visually impaired|hard of hearing|on the \w+ team|new to \w+.*|the "
-            r"only \w+.*|the \w+ (?:lead|maintainer|owner|dev|engineer).*|an? (?:[\w/+#-]+ "
+            r"only \w+.*|(?:the |an? )(?:[\w/+#-]+ "
             r"){0,4}(?:dev|developer|engineer|designer|admin|sre|dba|analyst|scientist"
             r"|manager|student|lead|contractor|freelancer|researcher|tester|architect"
-            r"|consultant|intern|teacher|founder|beginner|newbie|person))\b.*)$",
+            r"|consultant|intern|teacher|founder|beginner|newbie|maintainer|owner|pm"
+            r"|cto|on-call|person))\b.*)$",
             re.I,
         ),
     ),
@@ -277,6 +283,9 @@ def _liking(predicate: str, tail: str, clause: Clause) -> Sequence[Draft]:
         or gates.one_off(clause.text)
         or re.search(r"\b(?:would|'d)\b", clause.text)
     ):
+        return ()
+    wished = re.match(r"^(?:i|we) (?:\w+ )?(?:don't|do not) want\b|^no need for", clause.text, re.I)
+    if wished and not (_ANSWERS.search(what) or _LASTING.search(clause.text)):
         return ()
     if _WISH.match(what) or (
         len(what.split()) == 1 and not specific(what) and not _ANSWERS.search(what)

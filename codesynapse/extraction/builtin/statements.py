@@ -23,12 +23,26 @@ __all__ = ["copulas", "labels", "relations", "stands_alone"]
 _RELATIONS = (
     (
         "LOCATED_IN",
-        r"(?:lives?|sits?|resides?|(?:is|are|gets?|got) (?:stored|kept|located|hosted"
+        r"(?:lives?|sits?|resides?|stays?|belongs?|lands?|ends? up|goes|go|(?:is"
+        r"|are|gets?|got) (?:stored|kept|located|hosted"
         r"|saved|checked in))"
         r"(?= (?:in|under|at|on|inside|beside|next to|right|alongside|with|behind|below"
-        r"|within|near))",
+        r"|within|near|inside))",
         False,
     ),
+    (
+        "HAS_NO",
+        r"(?:has|have)(?: got)? no|(?:doesn't|don't|does not|do not) have(?: an?"
+        r"| any)?",
+        False,
+    ),
+    (
+        "HAS",
+        r"(?:has|have)(?: got)?(?= (?:only |exactly |just )?(?:\d|two|three|four"
+        r"|five|its own\b))",
+        False,
+    ),
+    ("COMES_FROM", r"branch(?:es)? (?:off|from)", False),
     ("STORED_AS", r"(?:is|are|gets?) (?:stored|saved|kept|persisted)(?= as)", False),
     (
         "RUNS_WITH",
@@ -36,6 +50,20 @@ _RELATIONS = (
         r"|deployed) (?:with|via|using|by)"
         r"|runs? (?:with|via|through)|builds? with|starts? with",
         True,
+    ),
+    (
+        "RUNS_EVERY",
+        r"(?:rotates?|expires?|refresh(?:es)?|resets?|polls?|runs?|rebuilds?|deploys?|restarts?"
+        r"|happens?|(?:is|are|gets?) (?:wiped|rotated|refreshed|rebuilt|run|pruned|purged|deleted))"
+        r"(?= (?:every|each|once|twice a|daily|weekly|nightly|hourly|monthly|at \d|on \w+days?\b"
+        r"|overnight|after \d|(?:mon|tues|wednes|thurs|fri|satur|sun)day))",
+        False,
+    ),
+    (
+        "RUNS_EVERY",
+        r"(?:runs?|happens?|executes?) (?=on (?:deploy|push|merge|every|startup"
+        r"|boot|commit|save|release|tag))",
+        False,
     ),
     (
         "RUNS_ON",
@@ -177,7 +205,7 @@ _SUBJECT = r"^(?P<s>(?:[^\s,;]+ ){0,7}?[^\s,;:]+?)"
 _ADVERBS = (
     r"(?: (?P<adv>(?:only|always|also|now|still|all|both|just|never|directly"
     r"|normally|generally|themselves|here|usually|"
-    r"currently|no longer|not|already|actually|are|is|each|don't|doesn't|do not"
+    r"currently|no longer|not|already|actually|each|don't|doesn't|do not"
     r"|does not|live on)(?: (?:only|always|also|now|ever))?))?"
 )
 _VERBS = "|".join(f"(?P<r{i}>{verbs})" for i, (_, verbs, _) in enumerate(_RELATIONS))
@@ -284,15 +312,28 @@ def relations(clause: Clause, talk: Talk) -> Sequence[Draft]:
     who = resolve(found.group("s"), talk)
     if who is None or (
         who == PROJECT
-        and predicate in ("CALLS", "READS_FROM", "GOES_TO", "DOES", "NAMED", "REQUIRES")
+        and predicate
+        in ("CALLS", "READS_FROM", "GOES_TO", "DOES", "NAMED", "REQUIRES", "HAS", "HAS_NO")
     ):
         return ()
     tail = _antecedent(found.group("o"), talk)
     if predicate == "DEPENDS_ON" and tail.split()[1:2] == ["in"]:
         tail = tail.split()[0]
     what = trim(tail)
+    loose = re.match(r"(?:lands?|ends? up|goe?s?|stays?|belongs?)$", verb, re.I) is not None
+    if what is None or re.search(r"\b(?:twice|again|that|it|them|this)$", what):
+        return ()
+    must_name = must_name or loose
     if what is None or (must_name and not specific(tail.split(",")[0])) or gates.one_off(what):
         return ()
+    if (
+        _GONE.search(adverb)
+        and adverb != "never"
+        and predicate in ("REQUIRES", "DOES", "IS", "HAS")
+    ):
+        return ()
+    if predicate == "RUNS_EVERY" and (rhythm := re.match(r"(?:every|each) ", tail, re.I)):
+        what = rhythm.group() + what
     return [_draft(who, predicate, verb, what, adverb)]
 
 
