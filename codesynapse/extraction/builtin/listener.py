@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from codesynapse.domain.turns import Speaker, Turn
 from codesynapse.extraction.builtin import (
@@ -32,10 +32,11 @@ from codesynapse.extraction.builtin.clauses import (
     Talk,
     clauses,
 )
+from codesynapse.extraction.builtin.notes import Note, Pending, best_cause
 from codesynapse.extraction.builtin.phrases import subject
 from codesynapse.extraction.builtin.segment import CODE, Sentence, Spans, pasted, printed, sentences
 
-__all__ = ["Listener", "Note"]
+__all__ = ["Listener"]
 
 # The first family that recognises a clause has it.
 _FAMILIES: tuple[Family, ...] = (
@@ -115,36 +116,13 @@ _ECHO = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
-    """One draft with its provenance. ``spoken`` is the person's sentence it came from."""
-
-    draft: Draft
-    spans: Spans
-    turn: Turn
-    place: int
-    speaker: Speaker
-    spoken: str
-
-
-@dataclass(slots=True)
-class _Pending:
-    """What an agent said and a person may still confirm."""
-
-    drafts: list[tuple[Draft, Spans]] = field(default_factory=list)
-    cause: str | None = None
-    cause_spans: Spans = field(default_factory=Spans)
-    outright: bool = False
-    named: bool = False
-
-
 class Listener:
     """Holds the state of one conversation. ``hear`` every turn in order, then read ``notes``."""
 
     def __init__(self) -> None:
         self.notes: list[Note] = []
         self._talk = Talk()
-        self._pending = _Pending()
+        self._pending = Pending()
         self._place = 0
         self._answerable = False
         self._spoken = ""
@@ -271,7 +249,7 @@ class Listener:
     def _settle_pending(self, turn: Turn, said: Sequence[Sentence]) -> None:
         pending, first = self._pending, said[0]
         if gates.refuses(first.text):
-            self._pending = _Pending()
+            self._pending = Pending()
             return
         if not gates.affirms(first.text) or first.question:
             return
@@ -282,7 +260,7 @@ class Listener:
             draft = Draft(self._talk.trouble, "CAUSED_BY", pending.cause, 0.78)
             self._note(draft, pending.cause_spans, turn, Speaker.USER, "")
             self._talk.trouble, self._talk.looked = None, False
-        self._pending = _Pending()
+        self._pending = Pending()
 
     def _take_back(self, said: Sequence[Sentence]) -> None:
         """Drop what the person's previous turn gave, or what was said about a named thing."""
@@ -313,7 +291,7 @@ class Listener:
         if explained and self._talk.trouble:
             outright = any(causes.explicit_cause(s.text) for s, _ in explained)
             if outright or not pending.outright:
-                pending.cause, pending.cause_spans = _best(explained)
+                pending.cause, pending.cause_spans = best_cause(explained)
                 pending.outright = outright
                 pending.named = any(causes.outright_cause(s.text) for s, _ in explained)
         for sentence in said:
@@ -415,15 +393,3 @@ _ABOUT = re.compile(
     r"|wrote|mentioned) about (?:the )?(?P<t>[\w./-]+)",
     re.I,
 )
-
-
-def _best(explained: Sequence[tuple[Sentence, str]]) -> tuple[str, Spans]:
-    """The sentence that names a cause outright, else the last two that explain, if they fit."""
-    outright = [(s, d) for s, d in explained if causes.explicit_cause(s.text)]
-    sentence, text = (outright or list(explained))[-1]
-    if not outright and len(explained) > 1:
-        before = explained[-2][1]
-        joined = f"{before}; {text}"
-        if len(sentence.spans.restore(joined)) <= 110:
-            text = joined
-    return text, sentence.spans
