@@ -94,6 +94,8 @@ def answers(open_clauses: Sequence[Clause], talk: Talk) -> Sequence[Draft]:
 
 def _meaning(open_clauses: Sequence[Clause], word: str) -> Sequence[Draft]:
     """What an unknown word stands for: the first bare name of the answer."""
+    if open_clauses and gates.affirms(open_clauses[0].sentence.text):
+        return ()
     for clause in open_clauses[:2]:
         text = re.sub(
             r"^(?:it is|that is|i mean|we mean|our|the|that would be) ", "", clause.text, flags=re.I
@@ -177,11 +179,11 @@ def _value(clause: Clause, kind: str, topic: str) -> Sequence[Draft]:
         return [Draft(USER, "PREFERS", what, 0.85)]
     if what is None or not specific(what) or len(what.split()) > 8:
         return ()
-    if _TOOLS_ASKED.match(topic):
-        return [Draft(USER, "USES", what, 0.85)]
     command = _bare_command(clause) or (
         re.match(CODE, what) and looks_like_command(clause.sentence.spans.restore(what))
     )
+    if _TOOLS_ASKED.match(topic) and not command:
+        return [Draft(USER, "USES", what, 0.85)]
     predicate = (
         "RUNS_WITH"
         if command

@@ -20,7 +20,7 @@ from codesynapse.extraction.builtin.phrases import (
 from codesynapse.extraction.builtin.segment import CODE
 from codesynapse.extraction.builtin.topics import choosing
 
-__all__ = ["briefs", "picks", "requests"]
+__all__ = ["briefs", "customs", "picks", "requests", "verbless"]
 
 _PER = re.compile(
     r"^(?P<o>(?:exactly |only |at most |max )?(?:one|a single|1|two|2) (?P<s>[\w-]+(?: [\w-]+)?) "
@@ -68,6 +68,91 @@ _PICK_LEAD = re.compile(
     re.I,
 )
 _NOT_A_PICK = words("both either neither it that this one yes no later none all")
+
+
+_FINAL = re.compile(
+    r"\b(?:debate'?s over|final answer|done deliberating|it'?s decided"
+    r"|that'?s decided|decided:?|settled|"
+    r"case closed|locked in|not up for debate|we have a winner|end of discussion|fechado|decidido|"
+    r"beschlossen|entschieden|c'est décidé|c'est tranché|besloten)\b|决定了|定了|決定",
+    re.I,
+)
+_HERE = re.compile(
+    r"^(?:(?:around here|in here|in this (?:repo|codebase|project)|by convention|house rule)[,:]? "
+    r"(?P<a>\S.*)|(?P<b>\S.*?) (?:around here|in here|in this (?:repo"
+    r"|codebase|project)|by convention"
+    r"|as a rule|across the board|house rule))$",
+    re.I,
+)
+_COPULA = re.compile(
+    r"\b(?:is|are|was|é|es|est|ist|sind|son|são|sont|too|not|no|out|nicht"
+    r"|não|pas)\b",
+    re.I,
+)
+_VIA = re.compile(
+    r"^(?P<s>(?:[\w/.+#-]+ ){0,2}[\w/.+#-]+) (?:only |always )?(?P<p>via|through|behind) "
+    r"(?P<o>\S+(?: \S+){0,3})$",
+    re.I,
+)
+_PAIR = re.compile(
+    r"^(?P<s>(?:[\w/.+#-]+ ){0,2}[\w/.+#-]+) (?P<p>on|in|with|via|through|behind|under|from|at|by) "
+    r"(?P<o>\S+(?: \S+){0,3})$",
+    re.I,
+)
+_PAIRED = {
+    "on": "RUNS_ON",
+    "in": "LOCATED_IN",
+    "under": "LOCATED_IN",
+    "at": "LOCATED_IN",
+    "from": "COMES_FROM",
+    "by": "OWNED_BY",
+    "with": "USES",
+}
+_ORDERED = re.compile(
+    r"^(?:put|make|add|fix|show|open|rename|move|give|tell|pull|keep|leave"
+    r"|use|do|go|look|get|take|set|"
+    r"remove|delete|explain|write|create|install|rerun|revert|run|test|build"
+    r"|deploy|check|push|commit|"
+    r"merge|start|stop|call|try|let|just|see|wait|search|grep|paste|post"
+    r"|send|ask|work|working|looking|"
+    r"stuck|back|same|nothing|something|still|now|done|back|i|you|he|she|it"
+    r"|this|that|what|lives?|runs?|goes|comes?|listens?|belongs?|reads?"
+    r"|sits?|stays?|uses?|needs?|is|are|was|ends?|starts?)\b",
+    re.I,
+)
+
+
+def customs(clause: Clause, talk: Talk) -> Sequence[Draft]:
+    """What holds "around here", whatever its verb."""
+    del talk
+    found = _HERE.match(clause.text.rstrip(" .!"))
+    if not found or gates.momentary(clause.text) or gates.one_off(clause.text):
+        return ()
+    text = found.group("a") or found.group("b")
+    what = trim(text, 10)
+    if what is None or len(what.split()) < 3 or _ORDERED.match(text):
+        return ()
+    return [Draft(PROJECT, "CONVENTION", what, 0.82)]
+
+
+def verbless(clause: Clause, talk: Talk) -> Sequence[Draft]:
+    """A statement without a verb: "soft delete via deleted_at"; in answers and lists any place."""
+    text = clause.text.rstrip(" .!")
+    if _ORDERED.match(text) or gates.one_off(text) or gates.momentary(text):
+        return ()
+    if _FINAL.search(clause.turn) and specific(text) and len(text.split()) <= 8:
+        what = trim(_FINAL.sub("", text), 8)
+        if what and specific(what) and not _COPULA.search(what):
+            return [Draft(PROJECT, "DECIDED", what, 0.84, replace=True)]
+    found = _VIA.match(text)
+    if not found and (clause.sentence.bullet or talk.answering):
+        found = _PAIR.match(text)
+    if not found or not specific(found.group("o")):
+        return ()
+    who, what = subject(found.group("s"), 3), trim(found.group("o"), 5)
+    if who is None or what is None:
+        return ()
+    return [Draft(who, _PAIRED.get(found.group("p").casefold(), "GOES_THROUGH"), what, 0.82)]
 
 
 def briefs(clause: Clause, talk: Talk) -> Sequence[Draft]:

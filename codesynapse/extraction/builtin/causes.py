@@ -60,6 +60,15 @@ _SAID = [
     re.compile(r"^(?:原因|根本原因|问题)(?:就)?(?:是|在于|出在)(?P<o>.+)$"),
     re.compile(r"^原因は(?P<o>.+?)(?:でした|だった|です|だ)?$"),
 ]
+_PAST_TROUBLE = re.compile(
+    r"\b(?:(?:was|were|got|came up|showed up|turned) (?:\w+ )?(?:blank|empty"
+    r"|wrong|missing|broken|slow|stale|garbled|"
+    r"off|red|down|dead|stuck|gone|flaky|lost|doubled|duplicated|late"
+    r"|corrupt\w*|unreadable|cut off)|failed|crashed|"
+    r"broke|died|hung|vanished|timed out|went out twice|disappeared|flaked"
+    r"|leaked|exploded|blew up)\b",
+    re.I,
+)
 _CONCLUDED = re.compile(
     r"^(?:so|ah so|ok so|right,? so)(?: it was| it's| basically)? "
     r"(?P<o>(?:the|a|an|our) [^,?]{6,70}?)[.!]?$",
@@ -125,7 +134,8 @@ def causes(clause: Clause, talk: Talk) -> Sequence[Draft]:
     concluded = _CONCLUDED.match(sentence) if clause.place == 0 and talk.looked else None
     if concluded and talk.trouble and (what := condensed(concluded.group("o"))):
         return [Draft(talk.trouble, "CAUSED_BY", what, 0.85)]
-    if clause.place == 0 and known and (draft := _since(expand(strip_lead(sentence)))):
+    draft = _since(expand(strip_lead(sentence))) if clause.place == 0 else None
+    if draft and (known or _PAST_TROUBLE.search(draft.subject)):
         return [draft]
     for pattern in _SAID:
         found = pattern.match(clause.text)

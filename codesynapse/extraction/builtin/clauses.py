@@ -69,6 +69,7 @@ class Talk:
     asked: Asked | None = None
     topic: str | None = None
     trouble: str | None = None
+    answering: bool = False  # a question about a thing is open, and this is its answer
     looked: bool = False  # somebody looked into the trouble, instead of only talking
     proposals: list[str] = field(default_factory=list)
 

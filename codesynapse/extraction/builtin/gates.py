@@ -121,7 +121,7 @@ _HEDGED = re.compile(
     re.I,
 )
 _AFFIRM = re.compile(
-    r"^(?:(?:oh+|ah+|ok|hm+|lol|haha)[ ,!.]*)*(?:y(?:es|eah|ep|up|a|ess+)\b|right\b"
+    r"^(?:(?:oh+|ah+|ok|hm+|lol|haha)[ ,!.]*)*(?:y(?:es+|ea+h?|ep|up|a)\b|right\b"
     r"|correct|exactly|confirmed|"
     r"convinced|agreed?|sounds good|perfect|nice (?:catch|find|one)|good (?:catch"
     r"|find)|makes sense|"

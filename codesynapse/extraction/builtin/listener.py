@@ -63,6 +63,8 @@ _FAMILIES: tuple[Family, ...] = (
     statements.relations,
     statements.labels,
     statements.copulas,
+    briefs.customs,
+    briefs.verbless,
     languages.foreign,
 )
 _TOPIC_LASTS = 4  # turns
@@ -80,7 +82,9 @@ _REPORT = re.compile(
 )
 _ABOUT_THING = re.compile(
     r"(?:^|\b(?:the|your|that|den|die|das|le|la|el) )(?P<t>(?:[\w-]+ "
-    r"){0,2}?[\w-]+) (?:is|are|aren't|isn't|comes?|lives?|goes|uses|runs?"
+    r"){0,2}?[\w-]+) (?:is|are|aren't|isn't|comes?|lives?|goes|reads?"
+    r"|writes?|listens?|calls?|sends?|gets?|takes?|has|depends?|returns?"
+    r"|points?|talks?|uses|runs?"
     r"|was|were|"
     r"for the|mit|est|es)\b",
     re.I,
@@ -98,7 +102,7 @@ _HEADLESS = re.compile(
     r"tourne|draait|expires|ends|comes|depends|stays|kommt|liegt|stays)|wiped"
     r"|read[- ]only|deprecated|protected|generated|rebuilt|reset|frozen|"
     r"encrypted|overwritten|owned by|managed by|maintained by|stored in|pinned to"
-    r"|behind|hosted on|deployed)\b ",
+    r"|behind|hosted on|deployed|reviewed by|approved by|handled by|signed off by|run by)\b ",
     re.I,
 )
 _MENTIONED = re.compile(
@@ -154,6 +158,8 @@ class Listener:
         if any(gates.joking(s.text) for s in said):
             return
         self._spoken = " ".join(s.text for s in said)
+        kind = self._talk.asked.kind if self._talk.asked else ""
+        self._talk.answering = self._answerable and kind in ("how", "what", "where")
         hushed = [gates.secretive(s.spans.restore(s.text)) for s in said]
         for at, sentence in enumerate(said):
             if any(hushed[max(0, at - 1) : at + 2]):
@@ -211,7 +217,12 @@ class Listener:
         """The clause, and where it lacks a subject, the clause with the last one put in front."""
         yield clause
         topic = self._talk.topic
-        if clause.place and topic and (found := _HEADLESS.match(clause.text)):
+        by = re.match(
+            r"(?:reviewed|approved|owned|handled|maintained|managed|signed off|run) "
+            r"by ",
+            clause.text,
+        )
+        if (clause.place or by) and topic and (found := _HEADLESS.match(clause.text)):
             verb = "" if found.group("verb") else "is "
             yield replace(clause, text=f"{topic} {verb}{clause.text}")
 
@@ -303,6 +314,9 @@ class Listener:
             self._talk.topic, self._answerable = word, True
         elif asked:
             self._ask(asked[-1], said)
+        elif sought := next((q for x in said if (q := topics.sought(x))), None):
+            self._talk.asked = topics.Asked("where", sought, sought)
+            self._talk.topic, self._answerable = sought, True
         elif self._talk.asked is not None and any(topics.ignorant(s.text) for s in said):
             self._answerable = True
         else:

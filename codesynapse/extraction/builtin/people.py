@@ -222,8 +222,9 @@ _PERSONAL = [
         "UNAVAILABLE",
         re.compile(
             rf"^i (?:am|don't|do not) (?:never|not|always|usually|work|off|out|away|offline"
-            rf"|unavailable|around|reachable| )+(?:on |after |before |at )?(?P<o>(?:every "
-            rf")?{DATE}.*)$",
+            rf"|unavailable|around|reachable| )+(?:on |after |before |at "
+            rf")?(?P<o>(?:every |each |most )?"
+            rf"(?:second |other |first |last |third )?{DATE}.*)$",
             re.I,
         ),
     ),
@@ -249,6 +250,19 @@ _PERSONAL = [
 ]
 
 
+_LANGUAGE = re.compile(
+    r"^(?P<o>[a-z]+) (?:is|isn't) (?:not |only )?my (?:first|native|second|third|best|mother) "
+    r"(?:language|tongue)",
+    re.I,
+)
+_ONLY_DO = re.compile(
+    r"^(?:please |pls |and )*only (?:ever )?(?P<o>(?:touch|change|edit"
+    r"|commit|fix|do|answer|add|use|write|"
+    r"refactor|format|modify|run|push) \S.*)$",
+    re.I,
+)
+
+
 def preferences(clause: Clause, talk: Talk) -> Sequence[Draft]:
     """What the person likes or does not want to see."""
     del talk
@@ -256,6 +270,16 @@ def preferences(clause: Clause, talk: Talk) -> Sequence[Draft]:
         found = pattern.match(clause.text)
         if found:
             return _liking(predicate, found.group("o"), clause)
+    found = _LANGUAGE.match(clause.text)
+    if found:
+        first = not re.search(r"\bnot\b|second|third", clause.text)
+        return [
+            Draft(USER, "IS" if first else "IS_NOT", f"native {found.group('o')} speaker", 0.86)
+        ]
+    found = _ONLY_DO.match(clause.text)
+    if found and clause.place == 0 and not gates.one_off(clause.text):
+        what = trim(f"only {found.group('o')}", 8)
+        return [Draft(USER, "PREFERS", what, 0.82)] if what else ()
     found = _STYLE.match(clause.text)
     if found and _ANSWERS.search(found.group("o")) and len(found.group("o").split()) <= 6:
         what = trim(found.group("o"))
@@ -284,6 +308,13 @@ def _liking(predicate: str, tail: str, clause: Clause) -> Sequence[Draft]:
         or re.search(r"\b(?:would|'d)\b", clause.text)
     ):
         return ()
+    if re.match(
+        r"(?:i|we) (?:\w+ )?(?:like|love|appreciate) (?:the|this|that|these"
+        r"|your)\b",
+        clause.text,
+        re.I,
+    ):
+        return ()  # praise of what is at hand
     wished = re.match(r"^(?:i|we) (?:\w+ )?(?:don't|do not) want\b|^no need for", clause.text, re.I)
     if wished and not (_ANSWERS.search(what) or _LASTING.search(clause.text)):
         return ()

@@ -137,7 +137,8 @@ def expand(text: str) -> str:
 def named_tool(text: str) -> str | None:
     """The first well-known tool the text names, or None."""
     words = [w.rstrip(".'") for w in _WORD.findall(text)]
-    few = len(words) <= 3
+    words += [w[:-1] for w in words if len(w) > 3 and w[-1] == "s"]
+    few = len(words) <= 4
     return next(
         (w for w in words if w.casefold() in TOOLS and (few or w.casefold() not in AMBIGUOUS)), None
     )

@@ -8,6 +8,7 @@ __all__ = ["RELATIONS"]
 
 # Predicate, the verbs that state it, and whether the object must name something.
 RELATIONS = (
+    ("CONTAINS", r"(?:contains?|holds?|houses?|has|have)(?= (?:the|our|all) )", False),
     (
         "LOCATED_IN",
         r"(?:lives?|sits?|resides?|stays?|belongs?|lands?|ends? up|goes|go|(?:is"
@@ -63,7 +64,8 @@ RELATIONS = (
     ("CALLS", r"calls(?= )|call(?= [\ue000-\uebff]$)", True),
     (
         "DEPENDS_ON",
-        r"(?:(?:still )?depends? on|relies on|rely on|imports(?= \S+(?: \S+)?$| "
+        r"(?:(?:still )?depends? on|import(?= .+ from )|relies on|rely on"
+        r"|imports(?= \S+(?: \S+)?$| "
         r"[\ue000-\uebff])|pulls? in|consumes?|pulls?(?= \S+ in\b))",
         False,
     ),

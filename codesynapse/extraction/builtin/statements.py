@@ -150,6 +150,8 @@ def relations(clause: Clause, talk: Talk) -> Sequence[Draft]:
         and predicate in ("REQUIRES", "DOES", "IS", "HAS")
     ):
         return ()
+    if predicate == "CONTAINS" and not re.search(r"[/\ue000-\uebff]|\.\w", who):
+        return ()  # only of a folder, file or package; anything else merely has
     if predicate == "RUNS_EVERY" and (rhythm := re.match(r"(?:every|each) ", tail, re.I)):
         what = rhythm.group() + what
     return [_draft(who, predicate, verb, what, adverb)]
@@ -186,11 +188,24 @@ def version_of(who: str, what: str, predicate: str) -> Draft:
     return Draft(who, predicate, what, 0.85)
 
 
+_WHOLE = re.compile(
+    r"^(?:it|this|this repo|the repo|this project|the project|the whole "
+    r"thing|the codebase) is (?:basically |just )?(?:an? )?"
+    r"(?P<o>(?:[\w.+#-]+ ){1,4}(?:monorepo|repo|app|project|service|library"
+    r"|cli|sdk|package|plugin|site|api|"
+    r"monolith|codebase|backend|frontend|server|bot|extension))\b",
+    re.I,
+)
+
+
 def copulas(clause: Clause, talk: Talk) -> Sequence[Draft]:
     """What a thing is ("X is Y", "X = Y", "X → Y"), where Y names something."""
     found = _COPULA.match(clause.text)
     if not found or len(clause.text.split()) > _MAX_WORDS or gates.momentary(clause.text):
         return ()
+    whole = _WHOLE.match(clause.text)
+    if whole and talk.topic is None and specific(whole.group("o")):
+        return [Draft(PROJECT, "IS", whole.group("o"), 0.85)]
     who, tail = resolve(found.group("s"), talk), found.group("o")
     what = _predicative(tail)
     if who is None or what is None:

@@ -9,7 +9,7 @@ from codesynapse.extraction.builtin.lexicon import words
 from codesynapse.extraction.builtin.phrases import expand, strip_lead
 from codesynapse.extraction.builtin.segment import CODE, QUOTE, Sentence
 
-__all__ = ["Asked", "asked", "choosing", "complaint", "ignorant", "unknown_word"]
+__all__ = ["Asked", "asked", "choosing", "complaint", "ignorant", "sought", "unknown_word"]
 
 _FUNCTION = words(
     """who what where when why how which whose whats wheres whos is are was were be been being
@@ -59,6 +59,12 @@ _TROUBLE = re.compile(
     r"roto|quebr\w+|stopped|spik\w+|oom|panics?|deadlocks?|corrupt\w*|mismatch"
     r"|unauthori[sz]ed)\b|\b[45]\d\ds?\b|"
     r"报错|失败|崩溃|挂了|慢|失敗|エラー|落ちる|動かない",
+    re.I,
+)
+_SOUGHT = re.compile(
+    r"\b(?:can't find|cannot find|couldn't find|could not find|don't see|don't know where|"
+    r"can't locate|couldn't locate) (?:the |a |an |any |your |where (?:the )?)?"
+    r"(?P<t>(?:[\w./-]+ ){0,2}?[\w./-]+)(?= (?:for|in|of|is|are|here|anywhere|lives?)\b|[.,!]|$)",
     re.I,
 )
 _IGNORANT = re.compile(
@@ -140,6 +146,12 @@ def unknown_word(sentence: Sentence) -> str | None:
     """The word an agent does not understand and asks about, or None."""
     found = _UNKNOWN.search(sentence.text)
     return sentence.spans.restore(next(g for g in found.groups() if g)) if found else None
+
+
+def sought(sentence: Sentence) -> str | None:
+    """What an agent says it cannot find: a question in the form of a statement."""
+    found = _SOUGHT.search(sentence.text)
+    return sentence.spans.restore(found.group("t")).strip(" .") if found else None
 
 
 def ignorant(text: str) -> bool:

@@ -46,6 +46,16 @@ def _triples(found: list[Candidate]) -> list[tuple[str, str, str]]:
         ("prod has no outbound internet", ("prod", "HAS_NO", "outbound internet")),
         ("backups run every night", ("backups", "RUNS_EVERY", "every night")),
         ("the db token is read from vault", ("db token", "COMES_FROM", "vault")),
+        ("soft delete via deleted_at", ("soft delete", "GOES_THROUGH", "deleted_at")),
+        ("errors end in Error around here", ("project", "CONVENTION", "errors end in Error")),
+        ("it's a pnpm monorepo", ("project", "IS", "pnpm monorepo")),
+        ("i'm out every second friday", ("User", "UNAVAILABLE", "second friday")),
+        ("seguimos en java 11", ("java", "VERSION_IS", "11")),
+        ("la recette démarre le 3 mars", ("recette", "STARTS_ON", "3 mars")),
+        (
+            "the tiles were blank because the csp blocked workers",
+            ("tiles were blank", "CAUSED_BY", "csp blocked workers"),
+        ),
         ("缓存用 Valkey", ("缓存", "USES", "Valkey")),
     ],
 )
@@ -149,3 +159,13 @@ def test_a_found_cause_may_be_told_with_since(talk: Talk) -> None:
 def test_a_known_name_gives_its_spelling() -> None:
     found = extract([Turn(Speaker.USER, "the api uses postgres")], known=["API", "Postgres"])
     assert _triples(found) == [("API", "USES", "Postgres")]
+
+
+def test_a_thing_an_agent_cannot_find_is_a_question_where(talk: Talk) -> None:
+    found = talk("a: I can't find the nginx config.", "u: other repo, edge-config, under sites/")
+    assert [(c.subject, c.predicate) for c in found] == [("nginx config", "LOCATED_IN")]
+
+
+def test_answers_may_pair_things_without_a_verb(talk: Talk) -> None:
+    found = talk("a: How do you deploy?", "u: frontends on vercel, apis on fly.io")
+    assert ("frontends", "RUNS_ON", "vercel") in _triples(found)
