@@ -78,7 +78,7 @@ def test_the_commands_of_the_readme_run_in_the_order_they_stand(
     project, environment = place
     for command in COMMANDS[3:]:
         done = subprocess.run(command, shell=True, cwd=project, env=environment, check=False,
-                              capture_output=True, text=True, encoding="utf-8", timeout=60)  # fmt: skip
+                              capture_output=True, encoding="utf-8", timeout=60)  # fmt: skip
         assert done.returncode == 0, f"{command}: {done.stderr}"
         assert "Traceback" not in done.stderr, command
 
