@@ -238,7 +238,14 @@ def _replacement(found: re.Match[str], clause: Clause, talk: Talk) -> Sequence[D
     command = re.match(CODE, what) is not None and " " in clause.sentence.spans.restore(what)
     purpose = _FOR.search(old or "")
     who = (purpose and subject(purpose["t"])) or talk.close_topic() or PROJECT
-    return [Draft(who, "RUNS_WITH" if command else "USES", what, 0.9, replace=True)]
+    ended = _ended(_FOR.sub("", old or ""))
+    return [Draft(who, "RUNS_WITH" if command else "USES", what, 0.9, replace=True, ended=ended)]
+
+
+def _ended(old: str | None) -> str | None:
+    """The value that was named as the old one."""
+    name = trim(old or "", 4)
+    return name if name and not is_pronoun(name) else None
 
 
 def migrations(clause: Clause, talk: Talk) -> Sequence[Draft]:
@@ -256,7 +263,7 @@ def migrations(clause: Clause, talk: Talk) -> Sequence[Draft]:
         or re.match(r"i am|i$", found.group("s"), re.I)
     ):
         return ()
-    return [Draft(who, "USES", what, 0.88, replace=True)]
+    return [Draft(who, "USES", what, 0.88, replace=True, ended=_ended(found["old"]))]
 
 
 def versions(clause: Clause, talk: Talk) -> Sequence[Draft]:

@@ -38,13 +38,17 @@ _POINTING = words("this that which what there here something nothing anything wh
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a rule proposes, still masked. ``strength`` is the confidence it deserves."""
+    """What a rule proposes, still masked. ``strength`` is the confidence it deserves.
+
+    ``ended`` is the value that it takes the place of, where that was named.
+    """
 
     subject: str
     predicate: str
     object: str
     strength: float = 0.85
     replace: bool = False
+    ended: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

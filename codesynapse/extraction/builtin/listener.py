@@ -407,6 +407,7 @@ class Listener:
             spans.restore(draft.object),
             draft.strength,
             draft.replace,
+            spans.restore(draft.ended) if draft.ended else None,
         )
         self.notes.append(Note(restored, spans, turn, self._place, speaker, spoken))
 
