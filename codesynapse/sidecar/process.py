@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +26,10 @@ from codesynapse.domain.scope import Principal
 from codesynapse.environment import Environment
 from codesynapse.errors import CodeSynapseError, Unavailable
 from codesynapse.link.http import Deadline, LinkError
-from codesynapse.link.start import Link, find
+from codesynapse.link.start import Link, find_local
 from codesynapse.link.state import Endpoint, clear_state, process_start, write_state
 from codesynapse.link.token import ensure_token
+from codesynapse.link.versions import is_newer
 from codesynapse.paths import Paths, private_folder
 from codesynapse.sidecar.binding import Lock, listen
 from codesynapse.sidecar.live_settings import LiveSettings
@@ -85,11 +87,9 @@ def run(environment: Environment, paths: Paths, given: Mapping[str, Any] | None 
 
 def _taken_over(lock: Lock, environment: Environment, paths: Paths) -> bool:
     """Ask an older sidecar, once, to make room; False when the one there is as good as this."""
-    from codesynapse.sdk.finding import is_newer
-
     deadline = Deadline(_REPLACE_SECONDS)
     try:
-        link = find(environment, paths, deadline)
+        link = find_local(environment, paths, deadline)
         if link is None or not is_newer(__version__, link.endpoint.version):
             return False
         _ask_to_stop(link)
@@ -255,10 +255,9 @@ class _Life:
 
 
 def _release_start_lock(environment: Environment) -> None:
-    """Close the starter's lock, which this process was given to hold until it serves."""
-    handle = environment.get("START_LOCK") or ""
-    if sys.platform != "win32" and handle.isdigit() and int(handle) > 2:
-        try:
-            os.close(int(handle))
-        except OSError:
-            return
+    """Close the starter's lock and sign, which this process was given to hold until it serves."""
+    for name in ("START_LOCK", "START_SIGN"):
+        handle = environment.get(name) or ""
+        if sys.platform != "win32" and handle.isdigit() and int(handle) > 2:
+            with suppress(OSError):
+                os.close(int(handle))
