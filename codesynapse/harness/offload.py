@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from codesynapse.domain.redaction import redact
+from codesynapse.domain.turns import Turn
 from codesynapse.environment import Environment
 from codesynapse.harness.recall import Options, call, complain, note, read_input, watchdog
 from codesynapse.link.http import Answer, Deadline, LinkError
@@ -22,7 +23,7 @@ __all__ = ["bind", "offload"]
 OFFLOAD_SECONDS = 4.8
 END_SECONDS = 0.9
 BIND_SECONDS = 0.5
-PART_CHARACTERS = 500_000  # of one request; the sidecar takes bodies up to 4 MiB
+PART_BYTES = 1024 * 1024  # of one request, and room for one more piece; the sidecar takes 4 MiB
 RESERVE = 0.25  # share of the time that is left for handing over what was read
 
 
@@ -59,14 +60,13 @@ class _Job:
         self.deadline = deadline
         self.session = str(plan["session"])
 
-    def post(self, path: str, body: dict[str, Any]) -> Answer:
+    def post(self, path: str, body: bytes) -> Answer:
         headers = {
             "Content-Type": "application/json",
             "X-CodeSynapse-Client": self.options.client,
             "X-CodeSynapse-Session": self.session,
         }
-        raw = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-        return self.link.connection.request("POST", path, self.link.headers(headers), raw)
+        return self.link.connection.request("POST", path, self.link.headers(headers), body)
 
 
 def _hand_over(job: _Job, environment: Environment, seconds: float) -> None:
@@ -75,8 +75,8 @@ def _hand_over(job: _Job, environment: Environment, seconds: float) -> None:
     if path is not None:
         _send(job, path, stop_at_ms=int(seconds * 1000 * RESERVE))
     if job.options.end:
-        transcript = str(path) if path is not None else None
-        job.post(f"/v1/sessions/{quote(job.session, safe='')}/end", {"transcript": transcript})
+        body = _json({"transcript": str(path) if path is not None else None})
+        job.post(f"/v1/sessions/{quote(job.session, safe='')}/end", body)
 
 
 def _send(job: _Job, path: Path, stop_at_ms: int) -> None:
@@ -87,19 +87,9 @@ def _send(job: _Job, path: Path, stop_at_ms: int) -> None:
         keep=int(job.plan.get("keep_exchanges") or 0),
         stop=lambda: job.deadline.milliseconds < stop_at_ms,
     )  # fmt: skip
-    for part in _parts(exchanges):
-        turns = [
-            {
-                "id": turn.id,
-                "role": turn.role.value,
-                "text": redact(turn.text),
-                "at": turn.at.isoformat() if turn.at else None,
-            }
-            for exchange in part
-            for turn in exchange.turns
-        ]
-        end = part[-1].end
-        body = {"turns": turns, "transcript": str(path), "start": start, "end": end}
+    for turns, end in _parts(exchanges):
+        about = _json({"transcript": str(path), "start": start, "end": end})
+        body = b'{"turns":[' + b",".join(turns) + b"]," + about[1:]
         answer = job.post("/v1/memory/offload", body)
         if answer.status >= 300:
             complain(answer, Paths(Environment()))
@@ -107,18 +97,30 @@ def _send(job: _Job, path: Path, stop_at_ms: int) -> None:
         start = end
 
 
-def _parts(exchanges: Iterator[Exchange]) -> Iterator[list[Exchange]]:
-    """Exchanges in lots that one request can carry."""
-    lot: list[Exchange] = []
-    size = 0
+def _parts(exchanges: Iterator[Exchange]) -> Iterator[tuple[list[bytes], int]]:
+    """Turns in lots that one request can carry, each with the offset behind its last record."""
+    lot: list[bytes] = []
+    size = end = 0
     for exchange in exchanges:
-        lot.append(exchange)
-        size += sum(len(turn.text) for turn in exchange.turns)
-        if size >= PART_CHARACTERS:
-            yield lot
+        turns = [_turn(turn) for turn in exchange.turns]
+        more = sum(map(len, turns))
+        if lot and size + more > PART_BYTES:
+            yield lot, end
             lot, size = [], 0
+        lot += turns
+        size += more
+        end = exchange.end
     if lot:
-        yield lot
+        yield lot, end
+
+
+def _turn(turn: Turn) -> bytes:
+    at = turn.at.isoformat() if turn.at else None
+    return _json({"id": turn.id, "role": turn.role.value, "text": redact(turn.text), "at": at})
+
+
+def _json(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def bind(options: Options, environment: Environment) -> None:
