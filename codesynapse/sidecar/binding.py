@@ -47,6 +47,17 @@ class Lock:
         self._handle = handle
         return True
 
+    def holds(self) -> bool:
+        """Whether the file at its path is still the one that is locked."""
+        if self._handle is None:
+            return False
+        try:
+            return os.path.samestat(os.fstat(self._handle), self._path.stat())
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError:  # a disk that does not answer is not one that is gone
+            return True
+
     def release(self) -> None:
         """Let another have it. The file stays: removing it would let two hold it."""
         if self._handle is not None:

@@ -96,7 +96,7 @@ def stand_in(answers: dict[str, Callable[[Asked], Reply]] | None = None) -> Iter
     http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     http.daemon_threads = True
     server = StandIn(http.server_port, dict(answers or {}))
-    thread = threading.Thread(target=http.serve_forever, daemon=True)
+    thread = threading.Thread(target=http.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
         yield server
