@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -36,12 +37,14 @@ def offload(options: Options, environment: Environment) -> None:
     payload = read_input()
     try:
         link = connect(environment, paths, deadline)
-        path = f"/v1/hooks/{options.client}/offload" + ("?end=1" if options.end else "")
-        answer = call(link, path, payload, deadline)
-        if answer.status != 200:
-            complain(answer, paths)
-            return
-        _hand_over(_Job(link, json.loads(answer.body), options, deadline), environment, seconds)
+        with closing(link.connection):
+            path = f"/v1/hooks/{options.client}/offload" + ("?end=1" if options.end else "")
+            answer = call(link, path, payload, deadline)
+            if answer.status == 200:
+                job = _Job(link, json.loads(answer.body), options, deadline)
+                _hand_over(job, environment, seconds)
+            elif answer.status != 204:  # memory is switched off
+                complain(answer, paths)
     except LinkError as error:
         note(paths, f"offload: {error}")
     except OSError as error:
@@ -134,6 +137,9 @@ def bind(options: Options, environment: Environment) -> None:
     try:
         link = find(environment, paths, deadline)
         if link is not None:
-            call(link, f"/v1/hooks/{options.client}/bind", payload, deadline)
+            with closing(link.connection):
+                call(link, f"/v1/hooks/{options.client}/bind", payload, deadline)
     except LinkError as error:
         note(paths, f"bind: {error}")
+    except OSError as error:
+        note(paths, f"bind: {error.strerror or type(error).__name__}")

@@ -86,6 +86,8 @@ def recall(options: Options, environment: Environment) -> None:
         note(paths, f"recall: {error.strerror or error}")
         body = b""
     _print_last_line(body)
+    if link is not None:
+        link.connection.close()
 
 
 def call(link: Link, path: str, body: bytes, deadline: Deadline) -> Answer:
