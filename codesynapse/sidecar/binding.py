@@ -29,6 +29,10 @@ class Lock:
         self._path = Path(path)
         self._handle: int | None = None
 
+    def touch(self) -> None:
+        """Make the file. Raises OSError where it cannot be made."""
+        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
+
     def take(self) -> bool:
         """Whether it is ours now. Never waits."""
         handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)

@@ -75,10 +75,8 @@ def run(environment: Environment, paths: Paths, given: Mapping[str, Any] | None 
     """
     if os.name == "posix":
         os.umask(0o077)
-    for folder in (paths.state, paths.config):
-        private_folder(folder)
+    lock = _prepare(paths)
     live = LiveSettings(environment, paths, given)
-    lock = Lock(paths.lock_file)
     if not lock.take() and not _taken_over(lock, environment, paths):
         return "another sidecar serves already"
     start_log(paths.log_file)
@@ -89,6 +87,20 @@ def run(environment: Environment, paths: Paths, given: Mapping[str, Any] | None 
         raise
     finally:
         lock.release()
+
+
+def _prepare(paths: Paths) -> Lock:
+    """The folders, and the lock in them. Raises Unavailable where they cannot be written."""
+    try:
+        for folder in (paths.state, paths.config):
+            private_folder(folder)
+        lock = Lock(paths.lock_file)
+        lock.touch()
+    except OSError as error:
+        raise Unavailable(
+            f"{error.filename} cannot be used: {error.strerror}", "check the folder's owner"
+        ) from error
+    return lock
 
 
 def _taken_over(lock: Lock, environment: Environment, paths: Paths) -> bool:

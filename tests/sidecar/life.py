@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -17,6 +15,7 @@ from typing import Any
 from codesynapse import harness
 from codesynapse.link.http import Deadline, LinkError
 from codesynapse.link.start import find_local
+from tests.harness.processes import end_all, lives, pids_of
 from tests.sidecar.home import Home, wait_until
 
 __all__ = ["ALLOWED", "HOOK", "Life", "Ran", "newer_package"]
@@ -68,13 +67,7 @@ class Life(Home):
 
     def pids(self) -> list[int]:
         """Every living process that was started in this home, ourselves left out."""
-        mark = f"CODESYNAPSE_HOME={self.environment.get('HOME')}".encode()
-        found = []
-        for folder in Path("/proc").iterdir():
-            with suppress(OSError):
-                if folder.name.isdigit() and _is_of(folder, mark):
-                    found.append(int(folder.name))
-        return found
+        return pids_of(self.environment.get("HOME") or "")
 
     def serves(self) -> bool:
         with suppress(LinkError):
@@ -91,25 +84,11 @@ class Life(Home):
 
     def wait_for_end(self, pid: int, seconds: float = 20.0) -> None:
         """Wait until this process of ours has ended."""
-        wait_until(lambda: not _lives(Path(f"/proc/{pid}")), seconds, f"the end of {pid}")
+        wait_until(lambda: not lives(pid), seconds, f"the end of {pid}")
 
     def close(self) -> None:
-        for pid in self.pids():
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        end_all(self.environment.get("HOME") or "")
         super().close()
-
-
-def _is_of(folder: Path, mark: bytes) -> bool:
-    if mark not in (folder / "environ").read_bytes().split(b"\0"):
-        return False
-    return _lives(folder)
-
-
-def _lives(folder: Path) -> bool:
-    with suppress(OSError):
-        return (folder / "stat").read_bytes().rsplit(b") ", 1)[1][:1] not in b"ZX"
-    return False
 
 
 def newer_package(folder: Path, version: str = "99.0") -> Path:

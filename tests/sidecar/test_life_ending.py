@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -85,8 +86,6 @@ def test_a_signal_under_load_ends_it_in_time_and_keeps_what_was_acknowledged(hom
 
 def test_a_second_signal_and_an_open_connection_do_not_keep_it(home: Home) -> None:
     process = home.start()
-    import socket
-
     with socket.create_connection((home.endpoint.host, home.endpoint.port)) as open_:
         open_.sendall(b"POST /v1/repos/resolve HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Le")
         process.send_signal(signal.SIGTERM)
@@ -151,6 +150,10 @@ def test_a_home_that_cannot_be_written_is_said_and_breaks_no_hook(life: Life, us
         assert ran.err.startswith(f"codesynapse: {words[0]}: ")
         assert ran.err.count("\n") == 1
     assert life.hook("bind", variables={"CODESYNAPSE_HOME": useless}).out == b""
+    done = life.command("sidecar", "run", variables={"CODESYNAPSE_HOME": useless})
+    assert done.returncode == 1
+    assert b"cannot be used" in done.stderr
+    assert b"unforeseen" not in done.stderr
     assert life.pids() == []
 
 
