@@ -84,37 +84,36 @@ def _hand_over(job: _Job, environment: Environment, seconds: float) -> None:
 
 def _send(job: _Job, path: Path, stop_at_ms: int) -> None:
     reading = Reading()
-    start = int(job.plan.get("offset") or 0)
     exchanges = read_exchanges(
-        path, start, reading,
+        path, int(job.plan.get("offset") or 0), reading,
         keep=int(job.plan.get("keep_exchanges") or 0),
         stop=lambda: job.deadline.milliseconds < stop_at_ms,
     )  # fmt: skip
-    for turns, end in _parts(exchanges):
+    for turns, start, end in _parts(exchanges):
         about = _json({"transcript": str(path), "start": start, "end": end})
         body = b'{"turns":[' + b",".join(turns) + b"]," + about[1:]
         answer = job.post("/v1/memory/offload", body)
         if answer.status >= 300:
             complain(answer, Paths(Environment()))
             return
-        start = end
 
 
-def _parts(exchanges: Iterator[Exchange]) -> Iterator[tuple[list[bytes], int]]:
-    """Turns in lots that one request can carry, each with the offset behind its last record."""
+def _parts(exchanges: Iterator[Exchange]) -> Iterator[tuple[list[bytes], int, int]]:
+    """Turns in lots that one request can carry, each with the offsets where it begins and ends."""
     lot: list[bytes] = []
-    size = end = 0
+    size = start = end = 0
     for exchange in exchanges:
         turns = [_turn(turn) for turn in exchange.turns]
         more = sum(map(len, turns))
         if lot and size + more > PART_BYTES:
-            yield lot, end
+            yield lot, start, end
             lot, size = [], 0
+        start = start if lot else exchange.start
         lot += turns
         size += more
         end = exchange.end
     if lot:
-        yield lot, end
+        yield lot, start, end
 
 
 def _turn(turn: Turn) -> bytes:

@@ -66,11 +66,11 @@ def read_exchanges(
 ) -> Iterator[Exchange]:  # fmt: skip
     """Yield exchanges from ``offset`` on, oldest first, long ones in pieces that follow each other.
 
-    The last ``keep`` stay behind, if there are more than that; else every finished one is given.
-    With ``keep`` 0 everything is. A file shorter than ``offset`` was replaced and is read from its
-    start. ``stop`` is asked between lines; reading goes on at ``reading.offset`` the next time.
-    ``until`` is an offset that counts as the end of the file. Raises OSError when the file cannot
-    be read.
+    The last ``keep`` of the file stay behind, if it has more than that; else every finished one is
+    given. With ``keep`` 0 everything is. A file shorter than ``offset`` was replaced and is read
+    from its start. ``stop`` is asked between lines; reading goes on at ``reading.offset`` the next
+    time. ``until`` is an offset that counts as the end of the file. Raises OSError when the file
+    cannot be read.
     """
     held = _Held(path, keep)
     with path.open("rb") as file:
@@ -81,10 +81,23 @@ def read_exchanges(
             held.add(piece)
             for ripe in held.ripe():
                 yield _given(ripe, reading)
-    if not reading.complete:
+    if not reading.complete or not held.count:
+        return
+    if _has_more_than(keep - held.count, path, held.start, stop):
         return
     for left in held.left():
         yield _given(left, reading)
+
+
+def _has_more_than(count: int, path: Path, end: int, stop: Callable[[], bool]) -> bool:
+    """Whether more than ``count`` exchanges stand before ``end``; taken for so if time is up."""
+    reading = Reading()
+    with path.open("rb") as file:
+        for piece in _pieces(_lines(file, reading, stop, end), reading):
+            count -= piece.begins
+            if count < 0:
+                return True
+    return not reading.complete
 
 
 def _given(exchange: Exchange, reading: Reading) -> Exchange:
@@ -99,9 +112,13 @@ class _Held:
         self._path = path
         self._keep = keep
         self._pieces: deque[Exchange] = deque()
-        self._count = 0
         self._size = 0
-        self._passed = False
+        self.count = 0  # exchanges, not pieces
+
+    @property
+    def start(self) -> int:
+        """Where the first of them begins."""
+        return self._pieces[0].start
 
     def add(self, piece: Exchange) -> None:
         """Hold a piece; without its turns where there is no room for more."""
@@ -110,18 +127,15 @@ class _Held:
         else:
             self._size += piece.size
         self._pieces.append(piece)
-        self._count += piece.begins
+        self.count += piece.begins
 
     def ripe(self) -> Iterator[Exchange]:
         """Those that are older than the last ``keep``, and later pieces of what was given."""
-        while self._pieces and (self._count > self._keep or not self._pieces[0].begins):
-            self._passed = self._passed or self._pieces[0].begins
+        while self._pieces and (self.count > self._keep or not self._pieces[0].begins):
             yield self._next()
 
     def left(self) -> Iterator[Exchange]:
-        """Which of the rest go too, at the end of the file: all but one that has no answer yet."""
-        if self._passed or self._count > self._keep:
-            return
+        """The rest, but for one that has no answer yet."""
         if self._pieces and not self._pieces[-1].finished:
             while self._pieces and not self._pieces.pop().begins:
                 continue
@@ -130,7 +144,7 @@ class _Held:
 
     def _next(self) -> Exchange:
         piece = self._pieces.popleft()
-        self._count -= piece.begins
+        self.count -= piece.begins
         if piece.turns:
             self._size -= piece.size
         else:

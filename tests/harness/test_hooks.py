@@ -238,6 +238,16 @@ def test_offload_goes_on_from_where_the_sidecar_says(place: Place, tmp_path: Pat
     assert [turn["text"] for turn in sent(place)[0].json["turns"]] == ["p1", "ok"]
 
 
+def test_a_transcript_that_became_shorter_is_sent_from_its_start(
+    place: Place, tmp_path: Path
+) -> None:
+    whole = user("p0", 0) + assistant("ok", 0)
+    offload_place(place, tmp_path, whole, offset=100_000)
+    place.run("offload")
+    (only,) = sent(place)
+    assert (only.json["start"], only.json["end"]) == (0, len(whole))
+
+
 def test_a_missing_transcript_ends_the_session_all_the_same(place: Place, tmp_path: Path) -> None:
     path = offload_place(place, tmp_path, b"", transcript=None)
     path.unlink()
