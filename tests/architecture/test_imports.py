@@ -17,7 +17,7 @@ ALLOWED: dict[str, set[str]] = {
     "domain": {"errors"},
     "config": {"domain", "environment", "errors", "paths"},
     "transcripts": {"domain", "environment"},
-    "link": {"environment", "paths"},
+    "link": {"environment", "paths", ""},
     "harness": {"domain", "environment", "link", "paths", "transcripts"},
     "store": {"domain", "errors", "paths"},
     "providers": {"config", "domain", "errors"},
