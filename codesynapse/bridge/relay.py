@@ -107,7 +107,8 @@ class Relay:
             self._slots.release()
 
     def _answer(self, message: dict[str, Any], headers: dict[str, str]) -> None:
-        body = json.dumps(message, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        # Half of a pair of surrogates is no character: what cannot be sent becomes a "?".
+        body = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
         try:
             answer = self._ask(body, headers)
         except (LinkError, OSError) as error:

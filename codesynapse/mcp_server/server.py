@@ -15,7 +15,8 @@ from urllib.parse import unquote
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import ToolAnnotations
+from mcp.types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
+from pydantic import ValidationError
 
 from codesynapse.domain.scope import Principal
 from codesynapse.errors import CodeSynapseError
@@ -24,7 +25,7 @@ from codesynapse.mcp_server.caller import Caller, Origin
 from codesynapse.service.deps import Deps
 from codesynapse.service.repositories import Known
 
-__all__ = ["INSTRUCTIONS", "TOOLS", "ToolSpec", "make_server"]
+__all__ = ["INSTRUCTIONS", "TOOLS", "ToolSpec", "make_empty_server", "make_server"]
 
 INSTRUCTIONS = """\
 CodeSynapse is the memory of this repository and of the person you work for. It outlives \
@@ -61,7 +62,7 @@ def make_server(
     deps: Deps, known: Known, version: str, principal_of: Callable[[Any], Principal]
 ) -> MCPServer[Any]:
     """The server; ``principal_of`` gives the caller of an HTTP request that was let in."""
-    server: MCPServer[Any] = MCPServer(
+    server = _Server(
         "codesynapse", version=version, instructions=INSTRUCTIONS, log_level="WARNING",
         subscriptions=False,
     )  # fmt: skip
@@ -89,6 +90,38 @@ def make_server(
             meta={"anthropic/alwaysLoad": True} if spec.always else None,
         )(_bound(spec.function, caller_of))
     return server
+
+
+class _Server(MCPServer[Any]):
+    """Says what went wrong with a call in the words of the error alone."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool; a refusal is a result that the model can read."""
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            said = _reason(error)
+            if said is None:
+                raise
+            return CallToolResult(content=[TextContent(type="text", text=said)], is_error=True)
+
+
+def _reason(error: ToolError) -> str | None:
+    cause = error.__cause__
+    if isinstance(cause, ValidationError):
+        problems = [
+            f"{'.'.join(str(part) for part in one['loc']) or 'arguments'}: {one['msg']}"
+            for one in cause.errors(include_url=False, include_input=False)[:5]
+        ]
+        return "; ".join(problems)[:2_000]
+    return str(cause) if isinstance(cause, ToolError) else None
+
+
+def make_empty_server(version: str) -> MCPServer[Any]:
+    """What is served while memory is switched off: no tool, no word about any."""
+    return MCPServer("codesynapse", version=version, log_level="WARNING", subscriptions=False)
 
 
 def _bound(

@@ -10,11 +10,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping
-from contextlib import suppress
 from typing import Any
 
 from codesynapse.domain.scope import Principal
-from codesynapse.sidecar.guard import PRINCIPAL
+from codesynapse.sidecar.guard import MCP, PRINCIPAL
 from codesynapse.sidecar.running import Running
 
 __all__ = ["McpEndpoint"]
@@ -25,7 +24,6 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-_PATHS = frozenset({"/mcp", "/mcp/"})
 _log = logging.getLogger("codesynapse.mcp")
 
 
@@ -36,12 +34,12 @@ class McpEndpoint:
         self._app = app
         self._running = running
         self._lock = asyncio.Lock()
-        self._server: App | None = None
-        self._holder: asyncio.Task[None] | None = None
+        self._servers: tuple[App, App] | None = None  # with memory, and without
+        self._holders: list[asyncio.Task[None]] = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] != "http" or scope["path"] not in _PATHS:
+        if scope["type"] != "http" or scope["path"] not in MCP:
             await self._app(scope, receive, send)
         elif scope["method"] != "POST":
             # There is no stream to listen to and no session to end.
@@ -50,29 +48,34 @@ class McpEndpoint:
             await send({"type": "http.response.body", "body": b""})
         else:
             scope["path"] = "/mcp"
-            await (await self.load())(scope, receive, send)
+            on, off = await self.load()
+            allowed = self._running.deps.settings().allow_memory
+            await (on if allowed else off)(scope, receive, send)
 
-    async def load(self) -> App:
-        """Import and start the server, once."""
+    async def load(self) -> tuple[App, App]:
+        """Import and start the server, once: as it is, and with nothing in it for memory off."""
         async with self._lock:
-            if self._server is None:
-                server = await asyncio.to_thread(_make, self._running)
-                app: App = server.streamable_http_app(
-                    streamable_http_path="/mcp", stateless_http=True, json_response=True,
-                    host="",  # hosts and origins are the guard's matter
-                )  # fmt: skip
-                started = asyncio.Event()
-                self._holder = asyncio.create_task(_hold(server.session_manager, started))
-                await started.wait()
-                self._server = app
-        return self._server
+            if self._servers is None:
+                made = await asyncio.to_thread(_make, self._running)
+                on, off = [await self._started(server) for server in made]
+                self._servers = on, off
+        return self._servers
+
+    async def _started(self, server: Any) -> App:
+        app: App = server.streamable_http_app(
+            streamable_http_path="/mcp", stateless_http=True, json_response=True,
+            host="",  # hosts and origins are the guard's matter
+        )  # fmt: skip
+        started = asyncio.Event()
+        self._holders.append(asyncio.create_task(_hold(server.session_manager, started)))
+        await started.wait()
+        return app
 
     async def end(self) -> None:
         """Stop it."""
-        if self._holder is not None:
-            self._holder.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._holder
+        for holder in self._holders:
+            holder.cancel()
+        await asyncio.gather(*self._holders, return_exceptions=True)
 
 
 async def _hold(manager: Any, started: asyncio.Event) -> None:
@@ -81,10 +84,11 @@ async def _hold(manager: Any, started: asyncio.Event) -> None:
         await asyncio.Event().wait()
 
 
-def _make(running: Running) -> Any:
-    from codesynapse.mcp_server.server import make_server
+def _make(running: Running) -> tuple[Any, Any]:
+    from codesynapse.mcp_server.server import make_empty_server, make_server
 
-    return make_server(running.deps, running.known, running.version, _principal)
+    server = make_server(running.deps, running.known, running.version, _principal)
+    return server, make_empty_server(running.version)
 
 
 def _principal(request: Any) -> Principal:
