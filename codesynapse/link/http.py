@@ -92,6 +92,10 @@ class Connection:
         except (OSError, ValueError) as error:
             raise LinkError(f"nobody answers on {self._host}") from error
 
+    def renew(self, deadline: Deadline) -> None:
+        """Give the next requests another deadline."""
+        self._deadline = deadline
+
     def close(self) -> None:
         """Hang up."""
         self._socket.close()
