@@ -81,3 +81,18 @@ def test_two_processes_that_write_at_once_keep_everything(tmp_path: Path) -> Non
             assert store.facts.find_facts(SCOPE, query_terms(f"{name} wrote 59"), 1)[0].id == (
                 f"{name}|WROTE|{name} 59"
             )
+
+
+@pytest.mark.timeout(120)
+def test_processes_that_make_the_store_at_once_share_it(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "store.db"
+    for round_ in range(3):
+        with _writer(path, f"a{round_}", 3) as one, _writer(path, f"b{round_}", 3) as two:
+            for process in (one, two):
+                _go(process)
+                process.communicate(timeout=60)
+                assert process.returncode == 0
+        with closing(open_store(path)) as store:
+            assert store.facts.counts(SCOPE).facts == 6
+        assert [file.name for file in path.parent.iterdir()] == ["store.db"]
+        path.unlink()

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import sqlite3
+import uuid
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
-from codesynapse.errors import StoreDamaged
+from codesynapse.errors import StoreDamaged, StoreNewer, Unavailable
 from codesynapse.store.sqlite.connection import connect, sqlite_errors
 from codesynapse.store.sqlite.files import (
     APPLICATION_ID,
     inspect_file,
     newer,
     private_file,
+    publish,
+    state_of,
     tighten,
 )
 from codesynapse.store.sqlite.migrations import LATEST, migrate, schema_of
@@ -21,13 +24,14 @@ from codesynapse.store.sqlite.upkeep import copy_store
 
 __all__ = ["prepare"]
 
+_LOOKS = 10
+
 
 def prepare(path: Path, backups: Path, now: datetime) -> None:
     """Leave a file of the latest schema at ``path``, or raise and leave it as it was."""
-    found = inspect_file(path, LATEST) is not None
-    if found:
-        _look(path)
-    private_file(path)
+    if not path.exists():
+        _create(path)
+    _check(path)
     tighten(path)
     with sqlite_errors(path), closing(connect(path.absolute().as_uri(), writer=True)) as connection:
         connection.execute("PRAGMA journal_mode = WAL").fetchall()
@@ -37,6 +41,32 @@ def prepare(path: Path, backups: Path, now: datetime) -> None:
             copy_store(path, backups / name)
         migrate(connection)
     tighten(path)
+
+
+def _create(path: Path) -> None:
+    """Make a store under another name first, so that nobody ever meets half of one."""
+    made = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
+    private_file(made)
+    with sqlite_errors(path), closing(connect(made.absolute().as_uri(), writer=True)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL").fetchall()
+        migrate(connection)
+    publish(made, path)
+
+
+def _check(path: Path) -> None:
+    """Refuse what cannot be served. What looks damaged while somebody writes is looked at again."""
+    for _ in range(_LOOKS):
+        before = state_of(path)
+        try:
+            if inspect_file(path, LATEST) is not None:
+                _look(path)
+            return
+        except StoreNewer:
+            raise
+        except StoreDamaged:
+            if state_of(path) == before:
+                raise
+    raise Unavailable(f"{path} is being written to", "try again in a moment")
 
 
 def _look(path: Path) -> None:

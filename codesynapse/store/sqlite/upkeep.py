@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import uuid
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
 from codesynapse.domain.text import ANALYSIS
 from codesynapse.errors import Invalid
-from codesynapse.paths import private_folder
 from codesynapse.store.sqlite.connection import Atomic, connect
+from codesynapse.store.sqlite.files import private_file, publish
 from codesynapse.store.sqlite.rows import to_ms
 from codesynapse.store.sqlite.verify import rebuild
 
@@ -102,17 +103,21 @@ def copy_store(source: Path, destination: Path) -> None:
     """A consistent copy in one file, for its owner only. Refuses to replace anything."""
     if destination.exists():
         raise Invalid(f"{destination} exists already", "give a path where nothing is yet")
-    if not destination.parent.is_dir():
-        private_folder(str(destination.parent))
-    partial = destination.with_name(destination.name + ".partial")
-    partial.unlink(missing_ok=True)
-    os.close(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    partial = destination.with_name(f"{destination.name}.{uuid.uuid4().hex}")
+    private_file(partial)
+    try:
+        _copy(source, partial)
+        publish(partial, destination)
+    finally:
+        partial.unlink(missing_ok=True)  # half a copy, when something went wrong
+
+
+def _copy(source: Path, destination: Path) -> None:
     with (
         closing(connect(source.absolute().as_uri())) as reading,
-        closing(connect(partial.absolute().as_uri(), writer=True)) as writing,
+        closing(connect(destination.absolute().as_uri(), writer=True)) as writing,
     ):
         reading.backup(writing)
         writing.execute("PRAGMA journal_mode = DELETE").fetchall()
         if writing.execute("SELECT 1 FROM sqlite_schema WHERE name = 'openers'").fetchone():
             writing.execute("DELETE FROM openers")  # nobody has the copy open
-    os.replace(partial, destination)
