@@ -31,6 +31,7 @@ class RouteSettings:
     model: str | None = None
     api_key: str | None = field(default=None, repr=False)
     timeout_seconds: float = 60.0
+    daily_calls: int = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,7 @@ def _route(name: str, table: Any) -> RouteSettings:
         "model": str,
         "api_key": str,
         "timeout_seconds": (int, float),
+        "daily_calls": int,
     }
     values = {k: _typed(f"{name}.{k}", table[k], kind) for k, kind in kinds.items() if k in table}
     route = RouteSettings(**values)

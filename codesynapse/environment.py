@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+
+TYPE_CHECKING = False  # so that a hook need not import typing or collections
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["Environment"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -18,9 +18,12 @@ class Speaker(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message. ``id`` is the transcript record's uuid where there is one; ``at`` is UTC."""
+    """One message. ``id`` is the transcript record's uuid where there is one; ``at`` is UTC.
+
+    The text is left out of ``repr``, so that no message or trace can show it by accident.
+    """
 
     role: Speaker
-    text: str
+    text: str = field(repr=False)
     at: datetime | None = None
     id: str | None = None

@@ -67,9 +67,8 @@ def _long_offload(demo: Demo) -> Row:
     session = str(uuid.uuid4())
     path = demo.transcript(session)
     write_transcript(path, session, demo.project, datetime.now(UTC))
-    noise = {"type": "user", "isSidechain": False, "sessionId": session, "uuid": "",
-             "message": {"role": "user", "content": [
-                 {"tool_use_id": "toolu_0", "type": "tool_result", "content": "x" * 20_000}]}}  # fmt: skip
+    result = {"tool_use_id": "toolu_0", "type": "tool_result", "content": "x" * 20_000}
+    noise = {"type": "user", "sessionId": session, "message": {"role": "user", "content": [result]}}
     lines = path.read_text(encoding="utf-8").splitlines()
     with path.open("w", encoding="utf-8") as file:
         for number in range(1_000):

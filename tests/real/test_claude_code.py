@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from codesynapse.environment import Environment
 from codesynapse.sdk import CodeSynapseClient
 from tests.real.claude import claude_session
 from tests.real.model import Answer, ModelServer, Request, model_server
@@ -40,8 +41,8 @@ def world(tmp_path: Path, model: ModelServer) -> Iterator[World]:
 
 def add_repository_fact(world: World) -> None:
     world.codesynapse("sidecar", "start")
-    with CodeSynapseClient.local(environment=world.environment) as client:
-        repo = client.resolve_repository(cwd=str(world.project))
+    with CodeSynapseClient(environment=Environment(world.environment)) as client:
+        repo = client.resolve(str(world.project))
         triple = {"subject": "release", "predicate": "RUNS_WITH", "object": "make ship"}
         client.add_triples(repo.id, [triple])
 

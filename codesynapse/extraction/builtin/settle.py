@@ -1,0 +1,105 @@
+"""The last look at what was noted: superseded values, duplicates and secrets are left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from codesynapse.domain.turns import Speaker
+from codesynapse.extraction.builtin import gates
+from codesynapse.extraction.builtin.lexicon import words
+from codesynapse.extraction.candidates import Candidate
+
+if TYPE_CHECKING:
+    from codesynapse.extraction.builtin.listener import Note
+
+__all__ = ["settle"]
+
+_SINGLE = words(
+    "VERSION_IS DECIDED RUNS_WITH RUNS_ON LISTENS_ON LOCATED_IN NAMED STAYS_ON OWNED_BY"
+)
+_GONE = re.compile(
+    r"\b(?:no longer|anymore|gone|old|leftover|legacy|dead|dropped|is out|are out"
+    r"|instead of|superseded|not|never|was too|"
+    r"deprecated|retired|replaced|from before|scratch|isn't|doesn't|don't)\b|不对|不要|古い|旧",
+    re.I,
+)
+_MAX_NAME = 120
+
+
+def settle(notes: Sequence[Note], known: Collection[str] = ()) -> list[Candidate]:
+    """The candidates that stand at the end of the talk, in the order said."""
+    spellings = {name.casefold(): name for name in sorted(known)}
+    kept: list[Note] = []
+    for at, note in enumerate(notes):
+        if _usable(note) and not _superseded(note, notes[at + 1 :]):
+            kept.append(note)
+    return [_candidate(n, spellings) for n in _distinct(kept)]
+
+
+def _usable(note: Note) -> bool:
+    subject, said = note.draft.subject, note.draft.object
+    text = f"{subject} {said}"
+    if not subject.strip() or not said.strip() or subject.casefold() == said.casefold():
+        return False
+    if max(len(subject), len(said)) > _MAX_NAME:
+        return False
+    return not (gates.secret_value(text) or gates.injected(text))
+
+
+def _superseded(note: Note, later: Sequence[Note]) -> bool:
+    """Whether a later turn gives another value, or speaks of this one as gone."""
+    return any(
+        _replaces(o, note) or _denies(o, note.draft.object) for o in later if o.place > note.place
+    )
+
+
+def _replaces(other: Note, note: Note) -> bool:
+    new, old = other.draft, note.draft
+    if not _same(new.subject, old.subject) or new.predicate != old.predicate:
+        return False
+    single = new.replace or old.predicate in _SINGLE
+    return single and new.object.casefold() != old.object.casefold()
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two subjects are one thing: equal, or one is the other with a word more."""
+    a, b = set(one.casefold().split()), set(other.casefold().split())
+    return a <= b or b <= a
+
+
+def _denies(other: Note, value: str) -> bool:
+    """Whether a later sentence of the person speaks of the value as gone."""
+    spoken = other.spans.restore(other.spoken).casefold()
+    value = value.casefold()
+    return (
+        len(value) > 3
+        and value in spoken
+        and bool(_GONE.search(spoken))
+        and value not in other.draft.object.casefold()
+    )
+
+
+def _distinct(notes: Sequence[Note]) -> list[Note]:
+    """One note for each subject and object; the strongest speaker's."""
+    best: dict[tuple[str, str], Note] = {}
+    for note in notes:
+        key = (note.draft.subject.casefold(), note.draft.object.casefold())
+        if key not in best or note.draft.strength > best[key].draft.strength:
+            best[key] = note
+    return [n for n in notes if best[(n.draft.subject.casefold(), n.draft.object.casefold())] is n]
+
+
+def _candidate(note: Note, spellings: dict[str, str]) -> Candidate:
+    draft = note.draft
+    return Candidate(
+        subject=spellings.get(draft.subject.casefold(), draft.subject),
+        predicate=draft.predicate,
+        object=spellings.get(draft.object.casefold(), draft.object),
+        confidence=draft.strength if note.speaker is Speaker.USER else min(draft.strength, 0.7),
+        replace=draft.replace,
+        said_at=note.turn.at,
+        speaker=note.speaker,
+        turn_id=note.turn.id,
+    )

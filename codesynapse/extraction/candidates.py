@@ -1,0 +1,33 @@
+"""A candidate: one fact that an extractor proposes, before redaction and the confidence threshold.
+
+Extractors only propose.  What becomes a statement is decided by the pipeline.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from codesynapse.domain.turns import Speaker
+
+__all__ = ["Candidate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One proposed fact. ``predicate`` is UPPER_SNAKE_CASE; a denial is carried in it.
+
+    ``speaker`` is who vouches for it: a person who confirms an agent's claim becomes its speaker.
+    ``replace`` says that it takes the place of every other value of (subject, predicate).
+    """
+
+    subject: str
+    predicate: str
+    object: str
+    confidence: float
+    replace: bool
+    said_at: datetime | None
+    speaker: Speaker
+    turn_id: str | None
+    subject_type: str | None = None
+    object_type: str | None = None

@@ -1,0 +1,48 @@
+"""The edge of every hook: nothing that goes wrong reaches the client."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from codesynapse.environment import Environment
+from codesynapse.harness.recall import Options, guarded, recall
+
+TYPE_CHECKING = False  # so that a hook need not import typing or collections
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["VERBS", "main"]
+
+VERBS = ("recall", "offload", "bind")
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run one hook and leave with exit code 0, always."""
+    try:
+        _run(arguments, Environment())
+    except Exception as error:  # the hook edge: a session must go on, whatever is broken here
+        sys.stderr.write(f"codesynapse: {type(error).__name__}\n")
+    _leave()
+
+
+def _run(arguments: Sequence[str], environment: Environment) -> None:
+    verb, options = (arguments[0] if arguments else ""), Options(arguments[1:])
+    if guarded(environment):
+        return
+    if verb == "recall":
+        recall(options, environment)
+    elif verb in VERBS:
+        from codesynapse.harness.offload import bind, offload
+
+        (offload if verb == "offload" else bind)(options, environment)
+    else:
+        sys.stderr.write("codesynapse: a hook is one of recall, offload, bind\n")
+
+
+def _leave() -> None:
+    """End without the interpreter's tidying up, which costs a hook some milliseconds."""
+    try:
+        sys.stderr.flush()
+    finally:
+        os._exit(0)
