@@ -36,6 +36,7 @@ __all__ = [
 _K1 = 1.2
 _B = 0.75
 _LONGER = 0.5  # what a longer word that only begins like the term counts
+_COMMON = 1_000  # a word in more documents than these tells little
 _FEWEST = 256  # candidates that are scored in full
 _MOST = 512  # the same, where many are equally good at first sight
 
@@ -65,7 +66,7 @@ class Size(NamedTuple):
 
 
 ENTITIES = Index(
-    match="SELECT rowid FROM entity_words WHERE entity_words MATCH ?",
+    match="SELECT rowid FROM entity_words WHERE entity_words MATCH ? LIMIT ?",
     candidates="""
         SELECT e.id, w.c0 FROM json_each(?) AS wanted
         CROSS JOIN entities AS e ON e.number = wanted.value
@@ -79,7 +80,7 @@ ENTITIES = Index(
 )
 
 FACTS = Index(
-    match="SELECT rowid FROM fact_words WHERE fact_words MATCH ?",
+    match="SELECT rowid FROM fact_words WHERE fact_words MATCH ? LIMIT ?",
     candidates="""
         SELECT f.id, w.c0 FROM json_each(?) AS wanted
         CROSS JOIN facts AS f ON f.number = wanted.value
@@ -180,6 +181,19 @@ class _Sought(NamedTuple):
     longer: float  # 0 when longer words do not count
 
 
+class _Search(NamedTuple):
+    """Where a search looks."""
+
+    connection: sqlite3.Connection
+    index: Index
+    documents: int
+
+    def holding(self, expression: str, limit: int = -1) -> list[int]:
+        """The documents that match; -1 is no limit."""
+        rows = self.connection.execute(self.index.match, (expression, limit))
+        return [number for (number,) in rows]
+
+
 def find(
     connection: sqlite3.Connection,
     index: Index,
@@ -191,39 +205,56 @@ def find(
     """The best ``limit`` documents of a scope that hold any of the terms, best first."""
     if limit <= 0 or not size.documents:
         return []
-    sought: list[_Sought] = []
-    merits: dict[int, float] = {}
-    for term in dict.fromkeys(terms[:MAX_TERMS]):
-        if is_word(term.text):
-            sought.append(_look_up(connection, index, scope, size, term, merits))
-    numbers = _candidates(merits, max(_FEWEST, 8 * limit))
-    rows = connection.execute(index.candidates, (_list(numbers),))
+    words = {f"{scope}z{t.text}": t.prefix for t in terms[:MAX_TERMS] if is_word(t.text)}
+    wanted = max(_FEWEST, 8 * limit)
+    search = _Search(connection, index, size.documents)
+    sought, merits = _look_up(search, words, wanted)
+    rows = connection.execute(index.candidates, (_list(_candidates(merits, wanted)),))
     usual = size.words / size.documents or 1.0
     hits = [Hit(id_, _score(text, sought, usual)) for id_, text in rows]
     return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:limit]
 
 
 def _look_up(
-    connection: sqlite3.Connection,
-    index: Index,
-    scope: int,
-    size: Size,
-    term: Term,
-    merits: dict[int, float],
-) -> _Sought:
-    """Add what a term is worth to the merit of every document that holds it."""
-    word = f"{scope}z{term.text}"
-    holding = [row[0] for row in connection.execute(index.match, (f'"{word}"',))]
-    whole = _rarity(len(holding), size.documents)
-    longer = 0.0
-    if term.prefix:
-        beginning = {row[0] for row in connection.execute(index.match, (f'"{word}"*',))}
-        longer = _LONGER * _rarity(len(beginning), size.documents)
-        for number in beginning.difference(holding):
-            merits[number] = merits.get(number, 0.0) + longer
-    for number in holding:
-        merits[number] = merits.get(number, 0.0) + whole
-    return _Sought(word, whole, longer)
+    search: _Search, words: Mapping[str, bool], wanted: int
+) -> tuple[list[_Sought], dict[int, float]]:
+    """What each term is worth, and what every promising document promises.
+
+    A word that very many documents hold brings no candidates when rarer ones bring enough: it
+    counts in the score of those all the same.
+    """
+    sought: list[_Sought] = []
+    merits: dict[int, float] = {}
+    common: list[_Sought] = []
+    for word, prefix in words.items():
+        holding = search.holding(f'"{word}"', _COMMON + 1)
+        if len(holding) > _COMMON:
+            found = _Sought(word, _rarity(len(search.holding(f'"{word}"')), search.documents), 0.0)
+            common.append(found)
+        else:
+            longer = _longer(search, word, holding, merits) if prefix else 0.0
+            found = _Sought(word, _rarity(len(holding), search.documents), longer)
+            _add(merits, holding, found.whole)
+        sought.append(found)
+    if len(merits) < wanted:
+        for found in common:
+            _add(merits, search.holding(f'"{found.word}"'), found.whole)
+    return sought, merits
+
+
+def _longer(search: _Search, word: str, holding: Sequence[int], merits: dict[int, float]) -> float:
+    """What a longer word is worth that begins like this one; 0 when enough hold the word itself."""
+    if len(holding) >= _FEWEST:
+        return 0.0
+    beginning = search.holding(f'"{word}"*')
+    worth = _LONGER * _rarity(len(beginning), search.documents)
+    _add(merits, set(beginning).difference(holding), worth)
+    return worth
+
+
+def _add(merits: dict[int, float], numbers: Iterable[int], worth: float) -> None:
+    for number in numbers:
+        merits[number] = merits.get(number, 0.0) + worth
 
 
 def _rarity(holding: int, documents: int) -> float:
