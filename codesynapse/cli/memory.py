@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from codesynapse.cli.output import data, json_option, note, record, table
+from codesynapse.cli.output import as_utf8, data, json_option, note, record, table
 from codesynapse.errors import Invalid
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _connect(client: str, session: str | None) -> CodeSynapseClient:
 
 
 def _repository(sidecar: CodeSynapseClient, folder: str) -> str:
-    return sidecar.resolve(os.path.abspath(folder)).id
+    return sidecar.resolve(as_utf8(os.path.abspath(folder))).id
 
 
 @memory_group.command("facts")
@@ -126,6 +126,7 @@ def graph_command(
 ) -> None:
     """Show entities and the facts between them."""
     with _connect(client, session) as sidecar:
+        asked["names"] = [as_utf8(name) for name in asked["names"]]
         found = sidecar.subgraph(_repository(sidecar, folder), memory_scope=scope, **asked)
     if as_json:
         record(found.model_dump())
@@ -277,6 +278,7 @@ def recall_command(
 ) -> None:
     """Ask a memory. Without --query it is the hook, which reads its input."""
     with _connect(client, session) as sidecar:
+        asked["query"] = as_utf8(asked["query"])
         found = sidecar.recall(_repository(sidecar, folder), memory_scope=scope, **asked)
     if as_json:
         record(found.model_dump())
@@ -300,7 +302,7 @@ def offload_command(
     if session is None:
         raise Invalid("offload needs a session", "--session ID")
     with _connect(client, session) as sidecar:
-        sidecar.register(_repository(sidecar, folder), cwd=os.path.abspath(folder))
+        sidecar.register(_repository(sidecar, folder), cwd=as_utf8(os.path.abspath(folder)))
         jobs = [sidecar.offload(part, wait=True) for part in turns_of(path)]
     if as_json:
         record({"jobs": [job.model_dump(mode="json") for job in jobs]})

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import click
 
-__all__ = ["data", "fail", "json_option", "note", "prepare_streams", "record", "table"]
+__all__ = ["as_utf8", "data", "fail", "json_option", "note", "prepare_streams", "record", "table"]
 
 
 def prepare_streams() -> None:
@@ -20,6 +21,11 @@ def prepare_streams() -> None:
             stream.reconfigure(encoding="utf-8", errors="replace")
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8", errors="replace")
+
+
+def as_utf8(word: str) -> str:
+    """An argument as it was typed, where the locale kept Python from reading it as UTF-8."""
+    return os.fsencode(word).decode("utf-8", "replace")
 
 
 def data(text: str) -> None:

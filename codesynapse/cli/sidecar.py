@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from typing import Any
 
@@ -37,10 +38,18 @@ def run_command(host: str | None, port: int | None, allow_memory: bool | None) -
     """Serve in this terminal until Ctrl-C."""
     from codesynapse.sidecar.process import run
 
+    _speak_utf8()
     given: dict[str, Any] = {"host": host, "port": port, "allow_memory": allow_memory}
     environment = Environment()
     said = {name: value for name, value in given.items() if value is not None}
     note(f"codesynapse: {run(environment, Paths(environment), said)}")
+
+
+def _speak_utf8() -> None:
+    """Start again in UTF-8 mode where the locale would keep paths from being read."""
+    if os.name == "posix" and sys.getfilesystemencoding().lower() != "utf-8":
+        again = [sys.executable, "-X", "utf8", "-m", "codesynapse", *sys.argv[1:]]
+        os.execve(sys.executable, again, Environment().child(PYTHONUTF8="1"))
 
 
 @sidecar_group.command("start")

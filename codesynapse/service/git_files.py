@@ -60,7 +60,7 @@ def _from_folder(folder: str, git: str) -> Place | None:
 def _from_file(folder: str, git: str) -> Place | None:
     """A ``.git`` file: of a linked worktree, a submodule or a repository kept elsewhere."""
     line = _first_line(git)
-    if not line.startswith("gitdir:"):
+    if not line.startswith("gitdir:") or "\0" in line:
         return None
     own = os.path.realpath(os.path.join(folder, line.removeprefix("gitdir:").strip()))
     shared = _common(own)

@@ -79,8 +79,7 @@ async def recall(
     """What a session is given now: lines, each a complete output of the hook; 204 for nothing."""
     event = claude_code.parse(await request.body())
     deadline = _deadline(deadline_ms)
-    hook = await to_thread.run_sync(_begin, call, client, event, deadline)
-    first, pending = await to_thread.run_sync(_compose_at_once, hook)
+    hook, first, pending = await to_thread.run_sync(_at_once, call, client, event, deadline)
     if pending:
         return StreamingResponse(_lines(hook, first, pending), media_type="application/x-ndjson")
     _remember(hook, first)
@@ -111,12 +110,15 @@ def _begin(call: Call, client: str, event: claude_code.HookEvent, deadline: floa
     return _Hook(call.running, principal, event, session, repository, deadline)
 
 
-def _compose_at_once(hook: _Hook) -> tuple[Block, list[str]]:
+def _at_once(
+    call: Call, client: str, event: claude_code.HookEvent, deadline: float
+) -> tuple[_Hook, Block, list[str]]:
     """The block as it is now, and the sessions whose work would make it better."""
+    hook = _begin(call, client, event, deadline)
     if hook.moment is Moment.PROMPT:
-        return _compose(hook), []
+        return hook, _compose(hook), []
     pending = sessions.unsettled(hook.deps, hook.principal, hook.repository.id)
-    return _compose(hook), pending
+    return hook, _compose(hook), pending
 
 
 def _compose(hook: _Hook) -> Block:

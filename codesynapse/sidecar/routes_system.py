@@ -50,8 +50,9 @@ def context(
 ) -> Any:
     """The block that a session is given at this moment."""
     found = repositories.known(call.deps, call.principal, repo)
-    named = call.principal.client and call.principal.session
-    session = sessions.current(call.deps, call.principal, work=False) if named else None
+    # A closed session is still given the repository's and the person's parts.
+    own = call.principal.session
+    session = sessions.find(call.deps, call.principal, own) if own else None
     given = call.running.given.of(session.id) if session else frozenset()
     options = BlockOptions(given=given, tokens=tokens)
     block = compose_block(

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from codesynapse.extraction.builtin import gates
 from codesynapse.extraction.builtin.clauses import PROJECT, USER, Clause, Draft, Talk
 from codesynapse.extraction.builtin.commands import looks_like_command
-from codesynapse.extraction.builtin.phrases import named_tool, specific, trim
+from codesynapse.extraction.builtin.phrases import named_tool, specific, subject, trim
 from codesynapse.extraction.builtin.segment import CODE
 
 __all__ = ["answers"]
 
 _NAME = re.compile(
-    r"^(?:(?:that is|that would be|it is|ask|ping|das macht|macht|nimm|c'est|es|é"
+    r"^(?:(?:only|just|usually|that is|that would be|it is|ask|ping|das macht|macht|nimm|c'est|es|é"
     r"|dat doet|是|由|找) )*(?:the )?(?P<o>[A-ZÀ-Ý][\w'-]+(?: [A-ZÀ-Ý][\w'-]+)?|"
     r"(?:the )?(?:[\w-]+ ){0,2}(?:team|squad|guild|crew|captain|lead|group|ops)"
     r"|#[\w-]+)(?= |$|[,.])"
@@ -65,8 +65,12 @@ def answers(open_clauses: Sequence[Clause], talk: Talk) -> Sequence[Draft]:
     question = talk.asked
     if question is None or question.kind in ("offer", "check"):
         return ()
+    if question.kind == "word":
+        return _meaning(open_clauses, question.topic)
     if question.options:
         return _choice(open_clauses, question.options)
+    if subject(question.topic) is None:
+        return ()
     if question.kind == "who":
         return next((d for c in open_clauses[:2] if (d := _owner(c, question.topic))), ())
     drafts: list[Draft] = []
@@ -86,6 +90,25 @@ def answers(open_clauses: Sequence[Clause], talk: Talk) -> Sequence[Draft]:
             else:
                 drafts.append(draft)
     return drafts
+
+
+def _meaning(open_clauses: Sequence[Clause], word: str) -> Sequence[Draft]:
+    """What an unknown word stands for: the first bare name of the answer."""
+    if open_clauses and gates.affirms(open_clauses[0].sentence.text):
+        return ()
+    for clause in open_clauses[:2]:
+        text = re.sub(
+            r"^(?:it is|that is|i mean|we mean|our|the|that would be) ", "", clause.text, flags=re.I
+        )
+        what = trim(text, 5)
+        if (
+            what
+            and len(what.split()) <= 4
+            and not re.search(r"\b(?:slang|nickname|name|joke|thing|jargon)\b", what)
+            and not (_CHATTER.search(what) or _VERBAL.search(what))
+        ):
+            return [Draft(word, "MEANS", what, 0.86)]
+    return ()
 
 
 def _choice(open_clauses: Sequence[Clause], options: Sequence[str]) -> Sequence[Draft]:
@@ -147,15 +170,20 @@ def _value(clause: Clause, kind: str, topic: str) -> Sequence[Draft]:
         text = re.sub(r"^(?:in|under|at|on|inside) ", "", found.group("o")) if found else text
     text = _EMPTY.sub("", text)
     what = trim(text, 8)
-    if what is not None and _STYLE_ASKED.search(topic) and 1 < len(what.split()) <= 8:
+    if (
+        what is not None
+        and clause.place == 0
+        and _STYLE_ASKED.search(topic)
+        and 1 < len(what.split()) <= 8
+    ):
         return [Draft(USER, "PREFERS", what, 0.85)]
     if what is None or not specific(what) or len(what.split()) > 8:
         return ()
-    if _TOOLS_ASKED.match(topic):
-        return [Draft(USER, "USES", what, 0.85)]
     command = _bare_command(clause) or (
         re.match(CODE, what) and looks_like_command(clause.sentence.spans.restore(what))
     )
+    if _TOOLS_ASKED.match(topic) and not command:
+        return [Draft(USER, "USES", what, 0.85)]
     predicate = (
         "RUNS_WITH"
         if command

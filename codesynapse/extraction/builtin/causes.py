@@ -7,7 +7,13 @@ from collections.abc import Sequence
 
 from codesynapse.extraction.builtin import gates
 from codesynapse.extraction.builtin.clauses import Clause, Draft, Talk
-from codesynapse.extraction.builtin.phrases import MAX_OBJECT, is_pronoun, specific
+from codesynapse.extraction.builtin.phrases import (
+    MAX_OBJECT,
+    expand,
+    is_pronoun,
+    specific,
+    strip_lead,
+)
 from codesynapse.extraction.builtin.segment import Sentence
 
 __all__ = ["causes", "diagnosis", "explicit_cause", "outright_cause"]
@@ -54,9 +60,29 @@ _SAID = [
     re.compile(r"^(?:原因|根本原因|问题)(?:就)?(?:是|在于|出在)(?P<o>.+)$"),
     re.compile(r"^原因は(?P<o>.+?)(?:でした|だった|です|だ)?$"),
 ]
+_PAST_TROUBLE = re.compile(
+    r"\b(?:(?:was|were|got|came up|showed up|turned) (?:\w+ )?(?:blank|empty"
+    r"|wrong|missing|broken|slow|stale|garbled|"
+    r"off|red|down|dead|stuck|gone|flaky|lost|doubled|duplicated|late"
+    r"|corrupt\w*|unreadable|cut off)|failed|crashed|"
+    r"broke|died|hung|vanished|timed out|went out twice|disappeared|flaked"
+    r"|leaked|exploded|blew up)\b",
+    re.I,
+)
+_CONCLUDED = re.compile(
+    r"^(?:so|ah so|ok so|right,? so)(?: it was| it's| basically)? "
+    r"(?P<o>(?:the|a|an|our) [^,?]{6,70}?)[.!]?$",
+    re.I,
+)
+_BECAUSE = re.compile(
+    r"^(?P<s>\S.{4,70}?),? (?:since|because|bc|cuz|cause|'cause|as|due to"
+    r"|weil|parce que|porque|omdat) (?P<o>\S.{5,}?)\.?$",
+    re.I,
+)
 _FOUND = re.compile(
     r"\b(?:found (?:it|the (?:bug|cause|problem|culprit|reason))|got to the bottom "
-    r"of|figured (?:it )?out|solved|tracked it down|nailed it|mystery solved)(?: "
+    r"of|figured (?:it )?out|solved|tracked it down|nailed it|mystery solved"
+    r"|case closed|got it)(?: "
     r"(?:the |that |our )?(?P<s>[^.;:!,]{3,60}))?",
     re.I,
 )
@@ -64,7 +90,7 @@ _EXPLICIT = re.compile(
     r"\b(?:the (?:root )?(?:cause|culprit|reason|problem|bug|issue)(?: (?:is|was)|:)"
     r"|(?:is|was|are|were) caused by|because\b|that mismatch|is the cause|was the "
     r"cause|which is why|that is why|that's why|"
-    r"so (?:every|each|all|the|it|they|any)\b|comes? from|came from|due to|ursache"
+    r"(?<=, )so \w+\b|comes? from|came from|due to|ursache"
     r"|fehlt|weil|parce que|porque|原因|因为|ために|原因は)",
     re.I,
 )
@@ -104,7 +130,13 @@ def causes(clause: Clause, talk: Talk) -> Sequence[Draft]:
     sentence = clause.sentence.text
     if gates.unreal(clause.text):
         return ()
-    known = _FOUND.search(sentence)
+    known = _FOUND.search(clause.turn or sentence)
+    concluded = _CONCLUDED.match(sentence) if clause.place == 0 and talk.looked else None
+    if concluded and talk.trouble and (what := condensed(concluded.group("o"))):
+        return [Draft(talk.trouble, "CAUSED_BY", what, 0.85)]
+    draft = _since(expand(strip_lead(sentence))) if clause.place == 0 else None
+    if draft and (known or _PAST_TROUBLE.search(draft.subject)):
+        return [draft]
     for pattern in _SAID:
         found = pattern.match(clause.text)
         if not found:
@@ -134,6 +166,15 @@ def causes(clause: Clause, talk: Talk) -> Sequence[Draft]:
         if who and what and len(what.split()) > 1:
             return [Draft(condensed(who) or who, "CAUSED_BY", what, 0.88)]
     return ()
+
+
+def _since(text: str) -> Draft | None:
+    """An explanation after "found it": "the mails went out twice since both pods run it"."""
+    found = _BECAUSE.match(text)
+    who, what = (
+        (condensed(found.group("s")), condensed(found.group("o"))) if found else (None, None)
+    )
+    return Draft(who, "CAUSED_BY", what, 0.88) if who and what and len(what.split()) > 2 else None
 
 
 def _troubled(text: str) -> bool:
@@ -173,6 +214,8 @@ def diagnosis(sentence: Sentence) -> str | None:
         return None
     if not (specific(text) and len(text.split()) >= 5) and not explicit_cause(text):
         return None
+    if re.search(r"\bnow\b|makes sense", text) and not outright_cause(text):
+        return None  # what the fix does, not what the fault was
     return condensed(lead)
 
 

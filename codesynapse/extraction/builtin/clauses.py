@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from codesynapse.extraction.builtin import gates
+from codesynapse.extraction.builtin.lexicon import words
 from codesynapse.extraction.builtin.phrases import expand, is_pronoun, strip_lead, subject
 from codesynapse.extraction.builtin.segment import Sentence
 from codesynapse.extraction.builtin.topics import Asked
@@ -30,6 +31,9 @@ _REASON = re.compile(
     r"^(?:because|bc|cuz|cause|since|weil|denn|porque|parce que|car|omdat|as)\s", re.I
 )
 _MAX_CLAUSES = 24
+_OURSELVES = words("we us wir nosotros nous on 我们 私たち")
+_EVERYTHING = words("everything all")
+_POINTING = words("this that which what there here something nothing anything who")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,8 @@ class Talk:
     asked: Asked | None = None
     topic: str | None = None
     trouble: str | None = None
+    answering: bool = False  # a question about a thing is open, and this is its answer
+    looked: bool = False  # somebody looked into the trouble, instead of only talking
     proposals: list[str] = field(default_factory=list)
 
 
@@ -74,22 +80,13 @@ Family = Callable[[Clause, Talk], Sequence[Draft]]
 def resolve(text: str, talk: Talk) -> str | None:
     """The subject a phrase stands for: itself, or what a pronoun points at; None when unknown."""
     text = strip_lead(text)
-    if text.casefold() in ("we", "i", "us", "wir", "nosotros", "nous", "on", "我们", "私たち"):
+    said = text.casefold()
+    if said in _OURSELVES:
         return PROJECT
+    if said in _EVERYTHING:
+        return talk.topic or PROJECT
     if is_pronoun(text):
-        if text.casefold() in (
-            "this",
-            "that",
-            "which",
-            "what",
-            "there",
-            "here",
-            "something",
-            "nothing",
-            "everything",
-            "anything",
-            "who",
-        ):
+        if said in _POINTING:
             return None
         return talk.topic or (talk.asked.topic if talk.asked else None)
     return subject(text)

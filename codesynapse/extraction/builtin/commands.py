@@ -30,7 +30,7 @@ _PATTERNS = [
         rf"|ist |lance |start |run |usa |usa-se |haz |faz |wir |nutzen )*"
         rf"(?:(?:use|run|do|type|call|execute|start|fais|lancez?|lance|utilise|usas?"
         rf"|usamos|ejecuta|corre|roda|rode|usa|gebruik|draai|nimm|nutze|verwende|starte"
-        rf"|is|need|go with) )*(?P<o>{CODE})",
+        rf"|is|need|go with|there is|there's|we have|you have|you want|try) )*(?P<o>{CODE})",
         re.I,
     ),
     re.compile(

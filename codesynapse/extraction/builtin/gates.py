@@ -121,7 +121,7 @@ _HEDGED = re.compile(
     re.I,
 )
 _AFFIRM = re.compile(
-    r"^(?:(?:oh+|ah+|ok|hm+|lol|haha)[ ,!.]*)*(?:y(?:es|eah|ep|up|a|ess+)\b|right\b"
+    r"^(?:(?:oh+|ah+|ok|hm+|lol|haha)[ ,!.]*)*(?:y(?:es+|ea+h?|ep|up|a)\b|right\b"
     r"|correct|exactly|confirmed|"
     r"convinced|agreed?|sounds good|perfect|nice (?:catch|find|one)|good (?:catch"
     r"|find)|makes sense|"
@@ -166,6 +166,16 @@ _SECRET_VALUE = re.compile(
     r"-----BEGIN|\b[a-z][a-z+]{1,9}://[^\s/:@]{1,60}:[^\s/@]{1,60}@"
     r"|\b(?=\w*\d)(?=\w*[a-zA-Z])\w{24,}\b|"
     r"\[redacted",
+    re.I,
+)
+_TOLD = re.compile(
+    r"\b(?:passwor[dt]|passwd|passphrase|pass ?code|pin|otp|token|secret"
+    r"|api ?key|code|contraseña|clave|"
+    r"mot de passe|kennwort|senha|wachtwoord)s?\b(?: [\w'-]+){0,5}?(?: is| est| es| ist| é|:| =|=) "
+    r"(?!(?:in|on|from|read|stored|kept|never|not|rotated|managed|the|a|an"
+    r"|required|at|under|via|set|called|"
+    r"always|only|now|generated|frozen|reviewed|owned|ours|snake_case|formatted|written)\b)\S{4,}|"
+    r"(?:密码|口令|令牌|パスワード|トークン)(?:是|は|：|:) ?[\w-]{4,}",
     re.I,
 )
 _OPAQUE = re.compile(r"(?<![\w/.-])(?=[\w.-]*\d)(?=[\w.-]*[A-Za-z])[\w!$%^&*-]{6,}(?![\w/])")
@@ -229,7 +239,9 @@ def retracts(text: str) -> bool:
 
 def secretive(text: str) -> bool:
     """Whether a sentence speaks about a credential and shows something that may be one."""
-    return bool(_SECRET_TALK.search(text)) and bool(_OPAQUE.search(text))
+    if not _SECRET_TALK.search(text):
+        return False
+    return bool(_OPAQUE.search(text) or _TOLD.search(text))
 
 
 def secret_value(text: str) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from codesynapse.extraction.builtin import gates
 from codesynapse.extraction.builtin.clauses import PROJECT, USER, Clause, Draft, Talk, resolve
-from codesynapse.extraction.builtin.phrases import is_pronoun, specific, trim
+from codesynapse.extraction.builtin.phrases import DATE, is_pronoun, specific, trim
 from codesynapse.extraction.builtin.statements import version_of
 
 __all__ = ["foreign"]
@@ -301,6 +301,33 @@ _ROWS = (
         r"|op|na|voor|zonder|met|naar|via)\b.*)",
         must_name=False,
     ),
+    # What we still run, what ends or starts when, what will be
+    _row(
+        "VERSION_IS",
+        r"(?P<s>seguimos|estamos|continuamos|nosotros|wir|we)(?: sind| zijn| zitten| hängen)?"
+        r"(?: todavía| aún| ainda| noch| nog| immer)* (?:en|no|na|em|com|auf|bei|op) (?P<o>\S.*)",
+    ),
+    _row("VERSION_IS", r"(?P<s>我们|我們)(?:还|還)?(?:在用|用的是|是) ?(?P<o>[\w.+# -]+)"),
+    _row(
+        "STARTS_ON",
+        rf"{_S} (?:démarre|démarrent|commence|beginnt|beginnen|startet|starten|empieza|empiezan"
+        rf"|comienza|começa|começam|begint|beginnen) (?:le |am |el |dia |op |no "
+        rf"|em |den )*(?P<o>{DATE}.*)",
+        must_name=False,
+    ),
+    _row(
+        "ENDS_ON",
+        rf"{_S} (?:finit|se termine|expire|s'arrête|endet|enden|läuft ab|läuft "
+        rf"aus|wird abgeschaltet"
+        rf"|termina|terminan|acaba|acaban|vence|se apaga|eindigt|loopt af|stopt) "
+        rf"(?:le |am |el |dia |op |no |em |den )*(?P<o>{DATE}.*)",
+        must_name=False,
+    ),
+    _row(
+        "USES",
+        rf"{_S} (?:vai ser|será|sera|va a ser|va être|wird|wordt|vão ser) (?:o "
+        rf"|a |el |la |le )?{_O}",
+    ),
     # Chinese
     _row(
         "VERSION_IS",
@@ -361,7 +388,7 @@ _ROWS = (
     _row("RUNS_WITH", r"(?P<s>\S{1,30}?)は ?(?P<o>[\ue000-\uebff])(?: ?で| ?を| ?だ| ?です).*"),
     _row(
         "USES",
-        r"(?P<s>\S{1,30}?)は ?(?P<o>\S{1,60}?) ?(?:を使|で統一|を利用"
+        r"(?P<s>\S{1,30}?)は ?(?P<o>[^はがを]{1,60}?) ?(?:を使|で統一|を利用"
         r"|に移行|に変え|に統一).*",
     ),
     _row(
@@ -385,7 +412,8 @@ _FOREIGN = re.compile(
     r"|ist|sind|wir|nicht|und|für|mit|auf|nie|kein|keine|bitte|bleibt|"
     r"le|la|les|un|une|est|sont|nous|pas|dans|sur|pour|avec|el|los|las|es|está|con"
     r"|para|nunca|siempre|o|os|na|em|não|nao|uma|"
-    r"het|een|de|niet|nooit|geen|voor|met|wij|altijd|zijn|draait|du|nada|roda|corre|que)\b",
+    r"het|een|de|niet|nooit|geen|voor|met|wij|altijd|zijn|draait|du|nada"
+    r"|roda|corre|que|en|seguimos|estamos|continuamos|por)\b",
     re.I,
 )
 _MORE_NO = re.compile(
@@ -420,6 +448,8 @@ def _draft(row: _Row, found: re.Match[str], talk: Talk) -> Draft | None:
     if (row.must_name and not specific(tail)) or (len(what) < 2 and row.subject != USER):
         return None
     who = _who(row, found, talk)
+    if who in ("seguimos", "estamos", "continuamos"):
+        who = PROJECT
     if who is None:
         return None
     if row.predicate in ("VERSION_IS", "STAYS_ON", "RUNS_ON", "USES"):

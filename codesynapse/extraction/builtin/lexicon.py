@@ -61,8 +61,8 @@ PRONOUNS = words(
 # Subjects that end in one of these are about the moment, not about the project.
 BAD_HEADS = words(
     """weather coffee wifi machine laptop morning afternoon evening lunch train day today week
-    thing things stuff idea problem issue bug reason point question answer guess way mess
-    joke first second last rest same difference fun time times sense fault output log
+    thing things stuff idea problem issue bug reason question answer guess way mess
+    joke first second last rest same difference fun time times sense fault output 
     message i you we he she me us someone somebody people guy guys folks man lol wow sorry"""
 )
 
@@ -145,8 +145,10 @@ TOOLS = words(
     koa hapi fastify hono elysia strapi sanity contentful wordpress drupal magento shopify
     stripe paypal adyen twilio sendgrid mailgun postmark ses mailchimp launchdarkly unleash
     flagsmith growthbook amplitude mixpanel posthog plausible matomo utc est cet pst iso8601
-    snake_case camelcase kebab-case pascalcase tabs spaces vpn bastion tailscale wireguard
-    ssh proto monorepo trunk squash rebase semver cursors cursor trigram bff orm kotlin
-    groovy jsx tsx mdx markdown rst asciidoc sphinx mkdocs docusaurus cdk sam sst serverless
-    knative minikube tilt skaffold ulid uuid uuidv7 uuids cents integers decimal bigint"""
+    snake_case camelcase kebab-case pascalcase tabs spaces vpn sse websocket websockets
+    webhooks polling ssr csr spa klaro oauth2 pkce hmac glitchtip squid sonar sonarqube
+    codecov figma miro bastion tailscale wireguard ssh proto monorepo trunk squash rebase
+    semver cursors cursor trigram bff orm kotlin groovy jsx tsx mdx markdown rst asciidoc
+    sphinx mkdocs docusaurus cdk sam sst serverless knative minikube tilt skaffold ulid uuid
+    uuidv7 uuids cents integers decimal bigint"""
 )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from codesynapse.domain.turns import Speaker, Turn
 from codesynapse.extraction.builtin import (
     answers,
+    briefs,
     causes,
     choices,
     commands,
@@ -31,17 +32,20 @@ from codesynapse.extraction.builtin.clauses import (
     Talk,
     clauses,
 )
+from codesynapse.extraction.builtin.notes import Note, Pending, best_cause
 from codesynapse.extraction.builtin.phrases import subject
 from codesynapse.extraction.builtin.segment import CODE, Sentence, Spans, pasted, printed, sentences
 
-__all__ = ["Listener", "Note"]
+__all__ = ["Listener"]
 
 # The first family that recognises a clause has it.
 _FAMILIES: tuple[Family, ...] = (
     causes.causes,
     names.aliases,
+    briefs.requests,
     people.personal,
     people.preferences,
+    briefs.briefs,
     norms.bans,
     commands.commands,
     choices.corrections,
@@ -59,6 +63,8 @@ _FAMILIES: tuple[Family, ...] = (
     statements.relations,
     statements.labels,
     statements.copulas,
+    briefs.customs,
+    briefs.verbless,
     languages.foreign,
 )
 _TOPIC_LASTS = 4  # turns
@@ -74,6 +80,15 @@ _REPORT = re.compile(
     r"|straight|as|per|by)\b|\.|,|$)",
     re.I,
 )
+_ABOUT_THING = re.compile(
+    r"(?:^|\b(?:the|your|that|den|die|das|le|la|el) )(?P<t>(?:[\w-]+ "
+    r"){0,2}?[\w-]+) (?:is|are|aren't|isn't|comes?|lives?|goes|reads?"
+    r"|writes?|listens?|calls?|sends?|gets?|takes?|has|depends?|returns?"
+    r"|points?|talks?|uses|runs?"
+    r"|was|were|"
+    r"for the|mit|est|es)\b",
+    re.I,
+)
 _FIXED = re.compile(
     r"\b(?:pass(?:es|ed)?|fixed|come through|is clean|works?|green|shows? them"
     r"|starts?|no (?:more )?changes|resolved)\b",
@@ -87,7 +102,7 @@ _HEADLESS = re.compile(
     r"tourne|draait|expires|ends|comes|depends|stays|kommt|liegt|stays)|wiped"
     r"|read[- ]only|deprecated|protected|generated|rebuilt|reset|frozen|"
     r"encrypted|overwritten|owned by|managed by|maintained by|stored in|pinned to"
-    r"|behind|hosted on|deployed)\b ",
+    r"|behind|hosted on|deployed|reviewed by|approved by|handled by|signed off by|run by)\b ",
     re.I,
 )
 _MENTIONED = re.compile(
@@ -105,40 +120,16 @@ _ECHO = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
-    """One draft with its provenance. ``spoken`` is the person's sentence it came from."""
-
-    draft: Draft
-    spans: Spans
-    turn: Turn
-    place: int
-    speaker: Speaker
-    spoken: str
-
-
-@dataclass(slots=True)
-class _Pending:
-    """What an agent said and a person may still confirm."""
-
-    drafts: list[tuple[Draft, Spans]] = field(default_factory=list)
-    cause: str | None = None
-    cause_spans: Spans = field(default_factory=Spans)
-    outright: bool = False
-    named: bool = False
-
-
 class Listener:
     """Holds the state of one conversation. ``hear`` every turn in order, then read ``notes``."""
 
     def __init__(self) -> None:
         self.notes: list[Note] = []
         self._talk = Talk()
-        self._pending = _Pending()
+        self._pending = Pending()
         self._place = 0
         self._answerable = False
         self._spoken = ""
-        self._evidence = False  # somebody looked into the trouble, instead of only talking
         self._topic_at = 0
 
     def hear(self, turn: Turn) -> None:
@@ -167,6 +158,8 @@ class Listener:
         if any(gates.joking(s.text) for s in said):
             return
         self._spoken = " ".join(s.text for s in said)
+        kind = self._talk.asked.kind if self._talk.asked else ""
+        self._talk.answering = self._answerable and kind in ("how", "what", "where")
         hushed = [gates.secretive(s.spans.restore(s.text)) for s in said]
         for at, sentence in enumerate(said):
             if any(hushed[max(0, at - 1) : at + 2]):
@@ -188,7 +181,9 @@ class Listener:
                 continue
             if not self._clause(turn, clause, _FAMILIES) and not self._echo(turn, clause):
                 missed.append(clause)
-        if first and self._answerable:
+        if first and missed and (chosen := briefs.picks(missed[0], self._talk)):
+            self._take(chosen[0], missed[0], turn)
+        elif first and self._answerable:
             for draft in answers.answers(missed, self._talk):
                 self._take(draft, missed[0], turn)
 
@@ -222,7 +217,12 @@ class Listener:
         """The clause, and where it lacks a subject, the clause with the last one put in front."""
         yield clause
         topic = self._talk.topic
-        if clause.place and topic and (found := _HEADLESS.match(clause.text)):
+        by = re.match(
+            r"(?:reviewed|approved|owned|handled|maintained|managed|signed off|run) "
+            r"by ",
+            clause.text,
+        )
+        if (clause.place or by) and topic and (found := _HEADLESS.match(clause.text)):
             verb = "" if found.group("verb") else "is "
             yield replace(clause, text=f"{topic} {verb}{clause.text}")
 
@@ -232,6 +232,8 @@ class Listener:
         name = subject(next(g for g in found.groups() if g), 4) if found else None
         if name is not None:
             self._talk.topic = name
+        elif clause.place == 0 and clause.sentence.bullet:
+            self._talk.topic = None  # a new item of a list is about something else
 
     def _echo(self, turn: Turn, clause: Clause) -> bool:
         """Such as "and so does Y": what was just stated, of another thing."""
@@ -250,25 +252,26 @@ class Listener:
     def _take(self, draft: Draft, clause: Clause, turn: Turn) -> None:
         self._note(draft, clause.sentence.spans, turn, Speaker.USER, clause.sentence.text)
         if draft.predicate == "CAUSED_BY":
-            self._talk.trouble, self._pending.cause = None, None
+            self._talk.trouble, self._talk.looked = None, False
+            self._pending.cause = None
         elif draft.subject not in (PROJECT, USER):
             self._talk.topic = clause.sentence.spans.restore(draft.subject)
 
     def _settle_pending(self, turn: Turn, said: Sequence[Sentence]) -> None:
         pending, first = self._pending, said[0]
         if gates.refuses(first.text):
-            self._pending = _Pending()
+            self._pending = Pending()
             return
         if not gates.affirms(first.text) or first.question:
             return
         for draft, spans in pending.drafts:
             self._note(draft, spans, turn, Speaker.USER, "")
-        firm = (pending.named or self._evidence) and not self._answerable
+        firm = (pending.named or self._talk.looked) and not self._answerable
         if pending.cause and self._talk.trouble and firm:
             draft = Draft(self._talk.trouble, "CAUSED_BY", pending.cause, 0.78)
             self._note(draft, pending.cause_spans, turn, Speaker.USER, "")
-            self._talk.trouble, self._evidence = None, False
-        self._pending = _Pending()
+            self._talk.trouble, self._talk.looked = None, False
+        self._pending = Pending()
 
     def _take_back(self, said: Sequence[Sentence]) -> None:
         """Drop what the person's previous turn gave, or what was said about a named thing."""
@@ -289,7 +292,9 @@ class Listener:
 
     def _agent(self, turn: Turn, said: Sequence[Sentence]) -> None:
         pending, self._pending.drafts = self._pending, []
-        self._evidence = self._evidence or (self._talk.trouble is not None and printed(turn.text))
+        self._talk.looked = self._talk.looked or (
+            self._talk.trouble is not None and printed(turn.text)
+        )
         asked = [s for s in said if s.question]
         explained = [
             (s, d) for s in said if (d := causes.diagnosis(s)) and not gates.injected(s.text)
@@ -297,18 +302,33 @@ class Listener:
         if explained and self._talk.trouble:
             outright = any(causes.explicit_cause(s.text) for s, _ in explained)
             if outright or not pending.outright:
-                pending.cause, pending.cause_spans = _best(explained)
+                pending.cause, pending.cause_spans = best_cause(explained)
                 pending.outright = outright
                 pending.named = any(causes.outright_cause(s.text) for s, _ in explained)
         for sentence in said:
             self._claim(turn, sentence)
         self._close_case(turn, said)
-        if asked:
+        word = next((w for x in said if (w := topics.unknown_word(x))), None)
+        if word is not None:
+            self._talk.asked = topics.Asked("word", word, word)
+            self._talk.topic, self._answerable = word, True
+        elif asked:
             self._ask(asked[-1], said)
+        elif sought := next((q for x in said if (q := topics.sought(x))), None):
+            self._talk.asked = topics.Asked("where", sought, sought)
+            self._talk.topic, self._answerable = sought, True
         elif self._talk.asked is not None and any(topics.ignorant(s.text) for s in said):
             self._answerable = True
-        elif said and (found := _REPORT.match(said[0].text)):
-            self._talk.topic = said[0].spans.restore(found.group("t").strip())
+        else:
+            self._spoke_of(said)
+
+    def _spoke_of(self, said: Sequence[Sentence]) -> None:
+        """What an agent's statement is about, for a correction that only says "it"."""
+        for sentence in said[:1]:
+            found = _REPORT.match(sentence.text) or _ABOUT_THING.search(sentence.text)
+            name = subject(sentence.spans.restore(found.group("t").strip()), 4) if found else None
+            if name is not None:
+                self._talk.topic = name
 
     def _ask(self, sentence: Sentence, said: Sequence[Sentence]) -> None:
         question = topics.asked(sentence)
@@ -387,15 +407,3 @@ _ABOUT = re.compile(
     r"|wrote|mentioned) about (?:the )?(?P<t>[\w./-]+)",
     re.I,
 )
-
-
-def _best(explained: Sequence[tuple[Sentence, str]]) -> tuple[str, Spans]:
-    """The sentence that names a cause outright, else the last two that explain, if they fit."""
-    outright = [(s, d) for s, d in explained if causes.explicit_cause(s.text)]
-    sentence, text = (outright or list(explained))[-1]
-    if not outright and len(explained) > 1:
-        before = explained[-2][1]
-        joined = f"{before}; {text}"
-        if len(sentence.spans.restore(joined)) <= 110:
-            text = joined
-    return text, sentence.spans

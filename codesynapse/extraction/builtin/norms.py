@@ -84,7 +84,7 @@ _EVERY = re.compile(
 
 _ONLY_TAIL = re.compile(
     r"^(?:(?:ever )?(?:via|through|on|in|from|for|at|over|by|with|under|to|behind"
-    r"|after|before|during|when)\b|(?:[a-z]+[^s\W]s|use|go|run|call|talk|come|read"
+    r"|after|before|during|when)\b|(?:[a-z]+[^s\W]s|see|use|go|run|call|talk|come|read"
     r"|write|sync|accept|get)\b (?!then|and))",
     re.I,
 )
@@ -115,7 +115,7 @@ def duties(clause: Clause, talk: Talk) -> Sequence[Draft]:
         return [Draft(who, "MUST_NOT", what, 0.88)]
     mode = found.group("m").casefold()
     if (who == PROJECT and mode.startswith("need")) or (
-        mode == "only" and not _ONLY_TAIL.match(found.group("o"))
+        mode == "only" and not (_ONLY_TAIL.match(found.group("o")) or specific(found.group("o")))
     ):
         return ()
     if mode.startswith("should") and not specific(what):

@@ -102,6 +102,11 @@ _STYLE = re.compile(
 _PLS = re.compile(r"^(?P<o>(?:[\w/-]+ ){0,4}[\w/-]+),? (?:pls|please|bitte|svp|por favor)\b", re.I)
 
 
+_LASTING = re.compile(
+    r"\b(?:always|never|ever|every|each|any|from now on|going forward|in "
+    r"(?:answers|replies|the code))\b",
+    re.I,
+)
 _WISH = re.compile(
     r"^(?:ideas?|options?|how|where|what|when|an? |\d|it|that|this|to|you|the|a|know"
     r"|see|add|do|go|have|be|get|sleep|ask|merge|rename|check|look|at|one|some"
@@ -144,10 +149,11 @@ _PERSONAL = [
         re.compile(
             r"^i am (?P<o>(?:[\w/-]+[- ])?(?:colou?r[- ]?blind|dyslexic|left-handed|deaf"
             r"|blind|visually impaired|hard of hearing|on the \w+ team|new to \w+.*|the "
-            r"only \w+.*|the \w+ (?:lead|maintainer|owner|dev|engineer).*|an? (?:[\w/+#-]+ "
+            r"only \w+.*|(?:the |an? )(?:[\w/+#-]+ "
             r"){0,4}(?:dev|developer|engineer|designer|admin|sre|dba|analyst|scientist"
             r"|manager|student|lead|contractor|freelancer|researcher|tester|architect"
-            r"|consultant|intern|teacher|founder|beginner|newbie|person))\b.*)$",
+            r"|consultant|intern|teacher|founder|beginner|newbie|maintainer|owner|pm"
+            r"|cto|on-call|person))\b.*)$",
             re.I,
         ),
     ),
@@ -216,8 +222,9 @@ _PERSONAL = [
         "UNAVAILABLE",
         re.compile(
             rf"^i (?:am|don't|do not) (?:never|not|always|usually|work|off|out|away|offline"
-            rf"|unavailable|around|reachable| )+(?:on |after |before |at )?(?P<o>(?:every "
-            rf")?{DATE}.*)$",
+            rf"|unavailable|around|reachable| )+(?:on |after |before |at "
+            rf")?(?P<o>(?:every |each |most )?"
+            rf"(?:second |other |first |last |third )?{DATE}.*)$",
             re.I,
         ),
     ),
@@ -243,6 +250,19 @@ _PERSONAL = [
 ]
 
 
+_LANGUAGE = re.compile(
+    r"^(?P<o>[a-z]+) (?:is|isn't) (?:not |only )?my (?:first|native|second|third|best|mother) "
+    r"(?:language|tongue)",
+    re.I,
+)
+_ONLY_DO = re.compile(
+    r"^(?:please |pls |and )*only (?:ever )?(?P<o>(?:touch|change|edit"
+    r"|commit|fix|do|answer|add|use|write|"
+    r"refactor|format|modify|run|push) \S.*)$",
+    re.I,
+)
+
+
 def preferences(clause: Clause, talk: Talk) -> Sequence[Draft]:
     """What the person likes or does not want to see."""
     del talk
@@ -250,6 +270,16 @@ def preferences(clause: Clause, talk: Talk) -> Sequence[Draft]:
         found = pattern.match(clause.text)
         if found:
             return _liking(predicate, found.group("o"), clause)
+    found = _LANGUAGE.match(clause.text)
+    if found:
+        first = not re.search(r"\bnot\b|second|third", clause.text)
+        return [
+            Draft(USER, "IS" if first else "IS_NOT", f"native {found.group('o')} speaker", 0.86)
+        ]
+    found = _ONLY_DO.match(clause.text)
+    if found and clause.place == 0 and not gates.one_off(clause.text):
+        what = trim(f"only {found.group('o')}", 8)
+        return [Draft(USER, "PREFERS", what, 0.82)] if what else ()
     found = _STYLE.match(clause.text)
     if found and _ANSWERS.search(found.group("o")) and len(found.group("o").split()) <= 6:
         what = trim(found.group("o"))
@@ -277,6 +307,16 @@ def _liking(predicate: str, tail: str, clause: Clause) -> Sequence[Draft]:
         or gates.one_off(clause.text)
         or re.search(r"\b(?:would|'d)\b", clause.text)
     ):
+        return ()
+    if re.match(
+        r"(?:i|we) (?:\w+ )?(?:like|love|appreciate) (?:the|this|that|these"
+        r"|your)\b",
+        clause.text,
+        re.I,
+    ):
+        return ()  # praise of what is at hand
+    wished = re.match(r"^(?:i|we) (?:\w+ )?(?:don't|do not) want\b|^no need for", clause.text, re.I)
+    if wished and not (_ANSWERS.search(what) or _LASTING.search(clause.text)):
         return ()
     if _WISH.match(what) or (
         len(what.split()) == 1 and not specific(what) and not _ANSWERS.search(what)

@@ -60,6 +60,15 @@ _EXPANSIONS: list[tuple[re.Pattern[str], str]] = [
     (re.compile(r"\b(i|we|they|you)'ve\b", re.I), r"\1 have"),
     (re.compile(r"\b(i|we|they|you)'ll\b", re.I), r"\1 will"),
     (re.compile(r"^(?:in|on|for|inside|at) (?:the )?[\w-]+,? (?=(?:it|they|we) )", re.I), ""),
+    (
+        re.compile(
+            r"^(?:since|as of|after|starting) (?:the |last |this |our )?[\w-]+,? "
+            r"(?=(?:the |our )?[\w-]+ "
+            r"(?:lands?|lives?|goes|go|runs?|are|is|sits?|comes?|uses?|ends?)\b)",
+            re.I,
+        ),
+        "",
+    ),
     (re.compile(r"\bthru\b", re.I), "through"),
     (re.compile(r"\bw/(?=[ \ue000-\uf8ff])", re.I), "with"),
     (re.compile(r"\bw/o\b", re.I), "without"),
@@ -79,7 +88,8 @@ _EXPANSIONS: list[tuple[re.Pattern[str], str]] = [
 _CUT = re.compile(
     r"(?:^|\s)(?:because|bc|cuz|cause|'cause|since|so that|so|but|although|though"
     r"|until|til|till|unless|otherwise|"
-    r"which|and not|not|instead of|rather than|as opposed to|whereas|while|when|if"
+    r"which|and not|not|instead of|or (?:the|it|we|else|you|they)|rather "
+    r"than|as opposed to|whereas|while|when|if"
     r"|after all|even if|even though|"
     r"weil|denn|sondern|aber|damit|nicht|bis|statt|parce que|car|mais|pas|porque"
     r"|pero|mas|não|omdat|maar|niet|"
@@ -127,7 +137,8 @@ def expand(text: str) -> str:
 def named_tool(text: str) -> str | None:
     """The first well-known tool the text names, or None."""
     words = [w.rstrip(".'") for w in _WORD.findall(text)]
-    few = len(words) <= 3
+    words += [w[:-1] for w in words if len(w) > 3 and w[-1] == "s"]
+    few = len(words) <= 4
     return next(
         (w for w in words if w.casefold() in TOOLS and (few or w.casefold() not in AMBIGUOUS)), None
     )

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
 
+from codesynapse.domain.redaction import find_secrets
 from codesynapse.domain.turns import Speaker
 from codesynapse.extraction.builtin import gates
 from codesynapse.extraction.builtin.lexicon import words
+from codesynapse.extraction.builtin.notes import Note
 from codesynapse.extraction.candidates import Candidate
-
-if TYPE_CHECKING:
-    from codesynapse.extraction.builtin.listener import Note
 
 __all__ = ["settle"]
 
@@ -45,7 +43,7 @@ def _usable(note: Note) -> bool:
         return False
     if max(len(subject), len(said)) > _MAX_NAME:
         return False
-    return not (gates.secret_value(text) or gates.injected(text))
+    return not (gates.secret_value(text) or gates.injected(text) or find_secrets(text))
 
 
 def _superseded(note: Note, later: Sequence[Note]) -> bool:

@@ -8,179 +8,25 @@ from collections.abc import Sequence
 from codesynapse.extraction.builtin import gates
 from codesynapse.extraction.builtin.clauses import PROJECT, Clause, Draft, Talk, resolve
 from codesynapse.extraction.builtin.phrases import (
-    DATE,
     named_tool,
     specific,
     strip_lead,
     subject,
     trim,
 )
+from codesynapse.extraction.builtin.relations import RELATIONS
 from codesynapse.extraction.builtin.segment import CODE
 
 __all__ = ["copulas", "labels", "relations", "stands_alone"]
 
-# Predicate, the verbs that state it, and whether the object must name something.
-_RELATIONS = (
-    (
-        "LOCATED_IN",
-        r"(?:lives?|sits?|resides?|(?:is|are|gets?|got) (?:stored|kept|located|hosted"
-        r"|saved|checked in))"
-        r"(?= (?:in|under|at|on|inside|beside|next to|right|alongside|with|behind|below"
-        r"|within|near))",
-        False,
-    ),
-    ("STORED_AS", r"(?:is|are|gets?) (?:stored|saved|kept|persisted)(?= as)", False),
-    (
-        "RUNS_WITH",
-        r"(?:is|are) (?:run|started|executed|built|tested|launched|generated|redeployed"
-        r"|deployed) (?:with|via|using|by)"
-        r"|runs? (?:with|via|through)|builds? with|starts? with",
-        True,
-    ),
-    (
-        "RUNS_ON",
-        r"(?:runs?|running|is running|are running|is hosted|is deployed|are deployed) "
-        r"(?:on|in|under)(?= )",
-        True,
-    ),
-    ("LISTENS_ON", r"(?:listens?|is listening|binds?) (?:on|to)(?: port)?", True),
-    ("TALKS_TO", r"(?:talks?|speaks?|connects?) (?:only )?(?:directly )?(?:to|with)", False),
-    ("CALLS", r"calls(?= )|call(?= [\ue000-\uebff]$)", True),
-    (
-        "DEPENDS_ON",
-        r"(?:(?:still )?depends? on|relies on|rely on|imports(?= \S+(?: \S+)?$| "
-        r"[\ue000-\uebff])|pulls? in|consumes?|pulls?(?= \S+ in\b))",
-        False,
-    ),
-    (
-        "READS_FROM",
-        r"reads?(?: directly)?(?: (?:from|off))?(?! (?:like|way|as|well|fine|right|wrong"
-        r"|too))",
-        False,
-    ),
-    ("WRITES_TO", r"writes?(?: directly)? to", True),
-    (
-        "GOES_THROUGH",
-        r"(?:go(?:es)?|must go|has to go|have to go|is sent|are sent|gets? sent|is "
-        r"shipped|are shipped|is routed|"
-        r"are routed|gets? shipped|syncs?|sync|only happens?|happens?|is handled|are "
-        r"handled) (?:only )?(?:out )?"
-        r"(?:through|via|with|over|by|from)",
-        False,
-    ),
-    (
-        "GOES_TO",
-        r"(?:go(?:es)?|must go|has to go|are sent|is sent|gets? sent|targets?|ships?"
-        r"|report|reports) (?:straight |directly |only )?(?:to(?! (?:be|get)\b)|into)"
-        r"|targets?",
-        False,
-    ),
-    (
-        "COMES_FROM",
-        r"(?:comes?|is read|are read|is generated|are generated|is loaded|are loaded|is "
-        r"taken|are taken) from",
-        False,
-    ),
-    ("DEPLOYS_TO", r"(?:auto-?)?deploys?(?: automatically)?(?: straight)? to", False),
-    (
-        "DEPLOYED_FROM",
-        r"(?:is|are) (?:cut|deployed|released|shipped|built|branched) from"
-        r"|deploys?(?: "
-        r"only)?(?: happen)? from|"
-        r"syncs? from",
-        False,
-    ),
-    (
-        "OWNED_BY",
-        r"(?:(?:is|are) (?:now )?(?:owned|maintained|run|managed|handled|reviewed"
-        r"|looked after|approved) by|"
-        r"belongs? to|(?:is|are) with(?= ))",
-        False,
-    ),
-    ("TRIGGERS", r"triggers?|kicks? off", False),
-    (
-        "NAMED",
-        r"(?:is|are) (?:called|named)(?! (?:once|twice|by|from|in|on|when|with|for|at"
-        r"|after|before|every))",
-        False,
-    ),
-    (
-        "ENDS_ON",
-        rf"(?:ends?|expires?|stops?|runs? out|(?:is|are|gets?) (?:switched off|shut down"
-        rf"|turned off|retired|removed|"
-        rf"sunset|decommissioned|frozen)|go(?:es)? away|shuts? down)(?= (?:on |at |by "
-        rf"|in |from )?(?:the )?{DATE})",
-        False,
-    ),
-    (
-        "STARTS_ON",
-        rf"(?:starts?|begins?|kicks? off|launches|goes live|opens?)(?= (?:on |at |in "
-        rf")?(?:the )?{DATE})",
-        False,
-    ),
-    (
-        "DUE_ON",
-        rf"(?:(?:is|are) due|has to be (?:done|ready|out|in)|must be (?:done|ready|out"
-        rf"|in)|needs to be (?:done|ready|out|in)|ships?|lands?|goes out)"
-        rf"(?= (?:on |by |at |before |until )?(?:the )?{DATE})",
-        False,
-    ),
-    ("BYPASSES", r"(?:skips?|bypass(?:es)?)", False),
-    ("EXPECTS", r"expects?", True),
-    ("SERVES", r"(?:exposes|serves|emits|publishes|routes)", True),
-    ("REQUIRES", r"(?:needs?|requires?)(?! to\b)", False),
-    (
-        "USES",
-        r"(?:uses?|is using|are using|(?:is|are) (?:built|written|done|implemented"
-        r"|made) (?:with|in|on top of))",
-        True,
-    ),
-    (
-        "KEPT_FOR",
-        r"(?:is|are|gets?) (?:kept|retained)(?= (?:for )?\d)|stays? (?:in|on|around)(?= "
-        r".*\d ?(?:h|d|days?|hours?|weeks?)\b)|"
-        r"(?:go|goes) to(?= .* for \d)",
-        False,
-    ),
-    (
-        "STAYS_ON",
-        r"(?:stays?|remains?|(?:is|are|we are)? ?(?:still )?(?:stuck|pinned|locked"
-        r"|frozen)) (?:on|at|to)|stays?(?= \d)",
-        True,
-    ),
-    (
-        "MEANS",
-        r"(?:stands for|is short for|is (?:our |team )?(?:slang|shorthand|nickname|code "
-        r"?name) for)",
-        False,
-    ),
-    (
-        "IS",
-        r"(?:is|are|gets?)(?= (?:wiped|overwritten|generated|protected|read[- ]only"
-        r"|regenerated|frozen|locked|shared|reset|"
-        r"deprecated|encrypted|immutable|append[- ]only|idempotent|signed|automatic"
-        r"|rebuilt|rotated|offline-first)\b)",
-        False,
-    ),
-    (
-        "DOES",
-        r"(?:leaks|mutates|duplicates|wipes|swallows|deletes|drops|overwrites"
-        r"|invalidates|blocks|ignores|truncates|"
-        r"breaks(?= (?:with|on|when|under|in|if)\b)|corrupts|throws|sends|rejects|strips"
-        r"|skips|fails(?= (?:lint|ci|the build))|"
-        r"doesn't (?:support|work|compile|like|handle)|don't (?:support|work|compile"
-        r"|handle)|won't (?:compile|work|build|run))",
-        False,
-    ),
-)
 _SUBJECT = r"^(?P<s>(?:[^\s,;]+ ){0,7}?[^\s,;:]+?)"
 _ADVERBS = (
     r"(?: (?P<adv>(?:only|always|also|now|still|all|both|just|never|directly"
     r"|normally|generally|themselves|here|usually|"
-    r"currently|no longer|not|already|actually|are|is|each|don't|doesn't|do not"
+    r"currently|no longer|not|already|actually|each|don't|doesn't|do not"
     r"|does not|live on)(?: (?:only|always|also|now|ever))?))?"
 )
-_VERBS = "|".join(f"(?P<r{i}>{verbs})" for i, (_, verbs, _) in enumerate(_RELATIONS))
+_VERBS = "|".join(f"(?P<r{i}>{verbs})" for i, (_, verbs, _) in enumerate(RELATIONS))
 _STATEMENT = re.compile(rf"{_SUBJECT}{_ADVERBS} (?:{_VERBS})(?: (?P<o>\S.*))$", re.I)
 _KEEP_PREPOSITION = re.compile(r"^(?:in|at|inside|within|right|on|as|for|by|into) (?=\S)", re.I)
 _COPULA = re.compile(
@@ -277,22 +123,37 @@ def relations(clause: Clause, talk: Talk) -> Sequence[Draft]:
     found = _STATEMENT.match(clause.text)
     if not found or len(clause.text.split()) > _MAX_WORDS:
         return ()
-    index = next(i for i in range(len(_RELATIONS)) if found.group(f"r{i}"))
-    predicate, _, must_name = _RELATIONS[index]
+    index = next(i for i in range(len(RELATIONS)) if found.group(f"r{i}"))
+    predicate, _, must_name = RELATIONS[index]
     verb = found.group(f"r{index}")
     adverb = (found.group("adv") or "").casefold()
     who = resolve(found.group("s"), talk)
     if who is None or (
         who == PROJECT
-        and predicate in ("CALLS", "READS_FROM", "GOES_TO", "DOES", "NAMED", "REQUIRES")
+        and predicate
+        in ("CALLS", "READS_FROM", "GOES_TO", "DOES", "NAMED", "REQUIRES", "HAS", "HAS_NO")
     ):
         return ()
     tail = _antecedent(found.group("o"), talk)
     if predicate == "DEPENDS_ON" and tail.split()[1:2] == ["in"]:
         tail = tail.split()[0]
     what = trim(tail)
+    loose = re.match(r"(?:lands?|ends? up|goe?s?|stays?|belongs?)$", verb, re.I) is not None
+    if what is None or re.search(r"\b(?:twice|again|that|it|them|this)$", what):
+        return ()
+    must_name = must_name or loose
     if what is None or (must_name and not specific(tail.split(",")[0])) or gates.one_off(what):
         return ()
+    if (
+        _GONE.search(adverb)
+        and adverb != "never"
+        and predicate in ("REQUIRES", "DOES", "IS", "HAS")
+    ):
+        return ()
+    if predicate == "CONTAINS" and not re.search(r"[/\ue000-\uebff]|\.\w", who):
+        return ()  # only of a folder, file or package; anything else merely has
+    if predicate == "RUNS_EVERY" and (rhythm := re.match(r"(?:every|each) ", tail, re.I)):
+        what = rhythm.group() + what
     return [_draft(who, predicate, verb, what, adverb)]
 
 
@@ -327,11 +188,24 @@ def version_of(who: str, what: str, predicate: str) -> Draft:
     return Draft(who, predicate, what, 0.85)
 
 
+_WHOLE = re.compile(
+    r"^(?:it|this|this repo|the repo|this project|the project|the whole "
+    r"thing|the codebase) is (?:basically |just )?(?:an? )?"
+    r"(?P<o>(?:[\w.+#-]+ ){1,4}(?:monorepo|repo|app|project|service|library"
+    r"|cli|sdk|package|plugin|site|api|"
+    r"monolith|codebase|backend|frontend|server|bot|extension))\b",
+    re.I,
+)
+
+
 def copulas(clause: Clause, talk: Talk) -> Sequence[Draft]:
     """What a thing is ("X is Y", "X = Y", "X → Y"), where Y names something."""
     found = _COPULA.match(clause.text)
     if not found or len(clause.text.split()) > _MAX_WORDS or gates.momentary(clause.text):
         return ()
+    whole = _WHOLE.match(clause.text)
+    if whole and talk.topic is None and specific(whole.group("o")):
+        return [Draft(PROJECT, "IS", whole.group("o"), 0.85)]
     who, tail = resolve(found.group("s"), talk), found.group("o")
     what = _predicative(tail)
     if who is None or what is None:

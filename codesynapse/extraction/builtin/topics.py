@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from codesynapse.extraction.builtin.lexicon import words
 from codesynapse.extraction.builtin.phrases import expand, strip_lead
-from codesynapse.extraction.builtin.segment import Sentence
+from codesynapse.extraction.builtin.segment import CODE, QUOTE, Sentence
 
-__all__ = ["Asked", "asked", "choosing", "complaint", "ignorant"]
+__all__ = ["Asked", "asked", "choosing", "complaint", "ignorant", "sought", "unknown_word"]
 
 _FUNCTION = words(
     """who what where when why how which whose whats wheres whos is are was were be been being
@@ -61,17 +61,32 @@ _TROUBLE = re.compile(
     r"报错|失败|崩溃|挂了|慢|失敗|エラー|落ちる|動かない",
     re.I,
 )
+_SOUGHT = re.compile(
+    r"\b(?:can't find|cannot find|couldn't find|could not find|don't see|don't know where|"
+    r"can't locate|couldn't locate) (?:the |a |an |any |your |where (?:the )?)?"
+    r"(?P<t>(?:[\w./-]+ ){0,2}?[\w./-]+)(?= (?:for|in|of|is|are|here|anywhere|lives?)\b|[.,!]|$)",
+    re.I,
+)
 _IGNORANT = re.compile(
     r"\b(?:don't know|do not know|not sure|no entry|can't (?:see|tell|find)"
-    r"|couldn't find|no idea|isn't documented|haven't seen)\b",
+    r"|couldn't find|no idea|see no|find no|found no|no script|is no\b"
+    r"|don't see|isn't documented|haven't seen)\b",
     re.I,
 )
 _CHECK = re.compile(r"^(?:is|are|was|were|does|did|do|has|have)\b(?! there (?:a|an|any)\b)", re.I)
+_UNKNOWN = re.compile(
+    rf"(?:mean by|what(?: is|'s| does| are)|which \w+ (?:is|are)|who is"
+    rf"|(?:named|called)|know what) (?:the |a |an )?(?P<q>{QUOTE}|{CODE})(?: "
+    rf"means?| stands? for| here| refers? to)?(?=[ ?.,]|$)|"
+    r"\bno (?:host|service|component|repo|project|module|team|server|cluster"
+    r"|environment)s? (?:named|called) (?P<n>[\w-]+)",
+    re.I,
+)
 _CHOICE = re.compile(r"\bwhich (?:one|of (?:these|those|them|the two))\b", re.I)
 _TALKING = re.compile(
     r"^(?:i (?:was|can|think|also|have|could|would|understand|see|don't|do)\b|it "
     r"seems|it looks|speaking|sometimes|we (?:rolled|should|could|need)|"
-    r"\W|are |is |was |were |has |have |did |can't we|if |maybe|let's|can (?:we|you"
+    r"are |is |was |were |has |have |did |can't we|if |maybe|let's|can (?:we|you"
     r"|i)|could|should|is (?:there|it)|what|implement|please|pls|add|make|thanks"
     r"|operation|drop|replace|remove|"
     r"was there|how|do we|does it|right|yes|that|this|and|so we)\b",
@@ -127,6 +142,18 @@ def _phrase(text: str) -> str | None:
     return phrase if len(phrase) > 1 and len(run) <= 5 else None
 
 
+def unknown_word(sentence: Sentence) -> str | None:
+    """The word an agent does not understand and asks about, or None."""
+    found = _UNKNOWN.search(sentence.text)
+    return sentence.spans.restore(next(g for g in found.groups() if g)) if found else None
+
+
+def sought(sentence: Sentence) -> str | None:
+    """What an agent says it cannot find: a question in the form of a statement."""
+    found = _SOUGHT.search(sentence.text)
+    return sentence.spans.restore(found.group("t")).strip(" .") if found else None
+
+
 def ignorant(text: str) -> bool:
     """Whether an agent says that it does not know, which leaves the question open."""
     return bool(_IGNORANT.search(text))
@@ -140,7 +167,12 @@ def choosing(text: str) -> bool:
 def complaint(sentence: Sentence) -> str | None:
     """What is wrong, in the person's words and at most nine of them, or None."""
     text = strip_lead(sentence.text)
-    if not _TROUBLE.search(text) or _TALKING.match(text) or len(text.split()) > 24:
+    if (
+        not _TROUBLE.search(text)
+        or not text[:1].isalnum()
+        or _TALKING.match(text)
+        or len(text.split()) > 24
+    ):
         return None
     text = re.split(r"[,;:?!]|\.\s|\.$|\s[-–—(]", text, maxsplit=1)[0]
     text = re.sub(

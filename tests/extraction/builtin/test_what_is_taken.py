@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from codesynapse.domain.turns import Speaker
+from codesynapse.domain.turns import Speaker, Turn
+from codesynapse.extraction.builtin import extract
 from codesynapse.extraction.candidates import Candidate
 
 from .conftest import Talk
@@ -38,6 +39,23 @@ def _triples(found: list[Candidate]) -> list[tuple[str, str, str]]:
         ("das Frontend läuft auf Angular 16", ("Frontend", "RUNS_ON", "Angular 16")),
         ("los secretos salen de vault", ("secretos", "COMES_FROM", "vault")),
         ("les logs sont dans Loki", ("logs", "LOCATED_IN", "Loki")),
+        ("one router per resource here", ("router", "CONVENTION", "one router per resource")),
+        ("named exports over default exports", ("project", "PREFERS", "named exports")),
+        ("when you quote code, include line numbers", ("User", "PREFERS", "include line numbers")),
+        ("answer in german please", ("User", "PREFERS", "answers in german")),
+        ("prod has no outbound internet", ("prod", "HAS_NO", "outbound internet")),
+        ("backups run every night", ("backups", "RUNS_EVERY", "every night")),
+        ("the db token is read from vault", ("db token", "COMES_FROM", "vault")),
+        ("soft delete via deleted_at", ("soft delete", "GOES_THROUGH", "deleted_at")),
+        ("errors end in Error around here", ("project", "CONVENTION", "errors end in Error")),
+        ("it's a pnpm monorepo", ("project", "IS", "pnpm monorepo")),
+        ("i'm out every second friday", ("User", "UNAVAILABLE", "second friday")),
+        ("seguimos en java 11", ("java", "VERSION_IS", "11")),
+        ("la recette démarre le 3 mars", ("recette", "STARTS_ON", "3 mars")),
+        (
+            "the tiles were blank because the csp blocked workers",
+            ("tiles were blank", "CAUSED_BY", "csp blocked workers"),
+        ),
         ("缓存用 Valkey", ("缓存", "USES", "Valkey")),
     ],
 )
@@ -121,3 +139,33 @@ def test_provenance_follows_the_turn(talk: Talk) -> None:
     assert (found.turn_id, found.speaker) == ("t1", Speaker.USER)
     assert found.said_at is not None
     assert found.said_at.minute == 1
+
+
+def test_an_answer_to_a_choice_is_a_decision(talk: Talk) -> None:
+    found = talk("a: Polling or websockets for the live updates?", "u: neither, sse")
+    assert [(c.predicate, c.object) for c in found] == [("DECIDED", "sse")]
+
+
+def test_an_unknown_word_is_explained_by_the_answer(talk: Talk) -> None:
+    found = talk('a: What do you mean by "the octopus"?', "u: oh, dispatcher-v2")
+    assert _triples(found) == [("the octopus", "MEANS", "dispatcher-v2")]
+
+
+def test_a_found_cause_may_be_told_with_since(talk: Talk) -> None:
+    found = talk("u: mystery solved. the mails went out twice since both pods run the scheduler")
+    assert _triples(found) == [("mails went out twice", "CAUSED_BY", "both pods run the scheduler")]
+
+
+def test_a_known_name_gives_its_spelling() -> None:
+    found = extract([Turn(Speaker.USER, "the api uses postgres")], known=["API", "Postgres"])
+    assert _triples(found) == [("API", "USES", "Postgres")]
+
+
+def test_a_thing_an_agent_cannot_find_is_a_question_where(talk: Talk) -> None:
+    found = talk("a: I can't find the nginx config.", "u: other repo, edge-config, under sites/")
+    assert [(c.subject, c.predicate) for c in found] == [("nginx config", "LOCATED_IN")]
+
+
+def test_answers_may_pair_things_without_a_verb(talk: Talk) -> None:
+    found = talk("a: How do you deploy?", "u: frontends on vercel, apis on fly.io")
+    assert ("frontends", "RUNS_ON", "vercel") in _triples(found)
