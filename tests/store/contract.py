@@ -111,6 +111,26 @@ class SliceContract(StoreContract):
         assert {s.fact_id for s in found.statements} == {"a|USES|b", "a|USES|c"}
         assert set(found.entities) == {"e-a", "e-b", "e-c"}
 
+    def test_a_fact_asked_comes_with_what_replaces_in_its_group(self, store: Store) -> None:
+        row = entity("a", None, "alias")
+        facts = [fact("a", "USES", name) for name in "bcd"] + [fact("a", "OWNS", "b")]
+        written = plan("b1", *facts)
+        quiet = tuple(
+            replace(said, replace="|c" in str(said.fact_id)) for said in written.statements
+        )
+        write(
+            store,
+            replace(written, statements=quiet),
+            Plan("b2", names=(keyed(row, "alias"),), entities=(row,)),
+        )
+        asked = touching("alias", "b", facts=frozenset({("alias", "USES", "b")}))
+        found = store.facts.slice(SCOPE, asked)
+        assert {f.id for f in found.facts} == {"a|USES|b", "a|USES|c"}
+        assert {s.fact_id for s in found.statements} == {"a|USES|b", "a|USES|c"}
+        assert set(found.entities) == {"e-a", "e-b", "e-c"}
+        new = touching("a", "x", facts=frozenset({("a", "USES", "x"), ("x", "USES", "a")}))
+        assert {f.id for f in store.facts.slice(SCOPE, new).facts} == {"a|USES|c"}
+
     def test_a_merge_reads_all_around_and_the_groups_that_touches(self, store: Store) -> None:
         around = [fact("m", "USES", "x"), fact("y", "OWNS", "m"), fact("y", "OWNS", "z", end=9)]
         write(store, plan("b1", *around, fact("y", "HAS", "z"), fact("q", "OWNS", "z")))

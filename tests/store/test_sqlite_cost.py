@@ -5,16 +5,19 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from codesynapse.domain.graph import Plan
+from codesynapse.domain.batch import Batch
+from codesynapse.domain.graph import Limits, Order, Plan, Source
 from codesynapse.domain.scope import Scope
+from codesynapse.domain.statements import Statement
 from codesynapse.domain.text import query_terms
 from codesynapse.store.base import FactFilter, Page
 from codesynapse.store.sqlite import SqliteStore, open_store
-from tests.store.planning import SCOPE, fact, plan, touching, write
+from tests.store.planning import SCOPE, at, entity, fact, plan, touching, write
 
 MERGE = touching("app", "tool 7", merges=("tool 7",), groups=frozenset({("app", "USES")}))
 
@@ -138,22 +141,99 @@ def test_a_write_in_a_full_group_costs_no_more_for_what_the_scope_holds(tmp_path
         assert _writing(store, "late") <= 1.3 * early
 
 
+@pytest.mark.parametrize("shape", ["apart", "hub", "slot"])
+@pytest.mark.timeout(120)
+def test_a_batch_costs_its_own_facts_whatever_the_scope_holds(tmp_path: Path, shape: str) -> None:
+    """Reading what a batch touches and writing it; ``slot``: beside values that were replaced."""
+    with closing(open_store(tmp_path / "store.db")) as store:
+        with store._database.read() as connection:
+            reader = connection
+        cost = []
+        for number in range(24):
+            batch = _batch(shape, number)
+            touches = batch.touches(SCOPE)
+            with _counting(reader) as reading:
+                slice_ = store.facts.slice(SCOPE, touches)
+            with _counting(store._database._writer) as writing:
+                store.facts.apply(batch.plan(SCOPE, slice_, Limits()), SCOPE, slice_.revision)
+            cost.append(reading[0] + writing[0])
+        # The index is merged now and then: the middle tells.
+        early, late = sorted(cost[2:8])[3], sorted(cost[-6:])[3]
+        assert late <= 1.3 * early
+
+
+def _batch(shape: str, number: int) -> Batch:
+    said = []
+    for place in range(50):
+        subject = f"module {number}-{place}" if shape == "apart" else "app"
+        predicate = f"HAS_{place}" if shape == "slot" and place == 0 else "USES"
+        said.append(
+            Statement(
+                subject,
+                predicate,
+                f"tool {number}-{place}",
+                at(number),
+                replace=shape == "slot" and place == 0,
+            )
+        )
+    return Batch(f"b{number}", tuple(said), Source("cli", at(0)))
+
+
+def _write_and_remove(store: SqliteStore) -> None:
+    """Every kind of step that writing facts has: new, renamed, closed and removed rows."""
+    write(store, plan("b-new", fact("app", "USES", "tool 7"), fact("app", "NEEDS", "x")))
+    write(store, Plan("b-name", entities=(replace(entity("app"), name="Other"),)))
+    removal = Plan(
+        "b-gone",
+        removed_facts=frozenset({"app|NEEDS|x"}),
+        removed_entities=frozenset({"e-x"}),
+        removed_names=frozenset({"x"}),
+        removed_statements=frozenset({Order(at(0), "b-new", 1)}),
+    )
+    write(store, removal)
+
+
+@contextmanager
+def _tracing(connection: sqlite3.Connection) -> Iterator[list[str]]:
+    ran: list[str] = []
+    connection.set_trace_callback(ran.append)
+    try:
+        yield ran
+    finally:
+        connection.set_trace_callback(None)
+
+
+def _assert_searches(connection: sqlite3.Connection, ran: list[str]) -> None:
+    """Each statement finds its rows by an index, and by more of it than the scope."""
+    starts = ("SELECT", "INSERT", "UPDATE", "DELETE")
+    queries = [line for line in ran if line.lstrip().startswith(starts)]
+    queries = [line for line in queries if "_words_config" not in line]  # FTS5's own handful
+    assert queries
+    for query in queries:
+        for *_, step in connection.execute(f"EXPLAIN QUERY PLAN {query}"):
+            scans = step.startswith("SCAN") and not step.startswith(
+                ("SCAN wanted", "SCAN one", "SCAN json_each", "SCAN CONSTANT")
+            )
+            assert not scans or "VIRTUAL TABLE INDEX" in step, (query, step)
+            # All of a scope is read only where a page of it is what was asked.
+            assert "(scope=?)" not in step or "LIMIT" in query, (query, step)
+
+
 @pytest.mark.parametrize("name", READS)
-def test_no_read_walks_a_whole_table(tmp_path: Path, name: str) -> None:
+def test_no_read_walks_a_whole_table_or_scope(tmp_path: Path, name: str) -> None:
     with closing(open_store(tmp_path / "store.db")) as store:
         _fill(store, SCOPE, 20)
         with store._database.read() as connection:
             reader = connection
-        ran: list[str] = []
-        reader.set_trace_callback(ran.append)
-        READS[name](store)
-        reader.set_trace_callback(None)
-        queries = [line for line in ran if line.lstrip().startswith("SELECT")]
-        queries = [line for line in queries if "_words_config" not in line]  # FTS5's own handful
-        assert queries
-        for query in queries:
-            for *_, step in reader.execute(f"EXPLAIN QUERY PLAN {query}"):
-                scans = step.startswith("SCAN") and not step.startswith(
-                    ("SCAN wanted", "SCAN one", "SCAN json_each", "SCAN CONSTANT")
-                )
-                assert not scans or "VIRTUAL TABLE INDEX" in step, (query, step)
+        with _tracing(reader) as ran:
+            READS[name](store)
+        _assert_searches(reader, ran)
+
+
+def test_no_write_walks_a_whole_table_or_scope(tmp_path: Path) -> None:
+    with closing(open_store(tmp_path / "store.db")) as store:
+        _fill(store, SCOPE, 20)
+        with _tracing(store._database._writer) as ran:
+            _write_and_remove(store)
+        with store._database.read() as connection:
+            _assert_searches(connection, ran)

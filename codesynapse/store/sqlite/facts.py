@@ -78,7 +78,8 @@ _STATEMENTS = """
         s.object_as, s.subject_type, s.object_type, s.confidence, s.replaces, s.closes, s.fact_id,
         s.client, s.stored_at, s.session, s.user, s.model, s.speaker, s.origin
     FROM json_each(?2) AS wanted
-    CROSS JOIN statements AS s ON s.scope = ?1 AND s.fact_id = wanted.value
+    CROSS JOIN statements AS s INDEXED BY statements_of_fact
+        ON s.scope = ?1 AND s.fact_id = wanted.value
     ORDER BY s.said_at, s.batch_id, s.place"""
 
 _OF_ORIGIN = """
