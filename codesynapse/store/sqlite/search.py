@@ -1,18 +1,26 @@
 """Full-text search over entities and current facts.
 
 Every indexed word carries the number of its scope (``12zredis``), so that a posting list holds
-one scope and costs what that scope holds.  FTS5 finds candidates; they are scored here, by BM25
-with the counts of the scope alone.  The ranking follows from words and counts, never from what
-other scopes hold.
+one scope and costs what that scope holds.  FTS5 tells which documents hold a word; they are scored
+here, by BM25 with the counts of the scope alone.  The ranking follows from words and counts, never
+from what other scopes hold.
+
+Documents are scored in full in the order of their merit, the sum of what their words are worth,
+until none that is left could be among the best: the result is that of scoring all.  The one
+exception: after ``Effort.most`` documents no more are scored, so that of very many that hold the
+same words, some that say them shortly may be missed.  None of those has a higher merit than any
+that was scored.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nlargest
+from itertools import islice
+from operator import itemgetter
 from typing import NamedTuple
 
 from codesynapse.domain.text import MAX_TERMS, Term, analyse, is_word
@@ -36,9 +44,6 @@ __all__ = [
 _K1 = 1.2
 _B = 0.75
 _LONGER = 0.5  # what a longer word that only begins like the term counts
-_COMMON = 1_000  # a word in more documents than these tells little
-_FEWEST = 256  # candidates that are scored in full
-_MOST = 512  # the same, where many are equally good at first sight
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,7 @@ class Index:
     """
 
     match: str
-    candidates: str
+    ids: str
     stored: str
     insert: str
     update: str
@@ -66,11 +71,9 @@ class Size(NamedTuple):
 
 
 ENTITIES = Index(
-    match="SELECT rowid FROM entity_words WHERE entity_words MATCH ? LIMIT ?",
-    candidates="""
-        SELECT e.id, w.c0 FROM json_each(?) AS wanted
-        CROSS JOIN entities AS e ON e.number = wanted.value
-        CROSS JOIN entity_words_content AS w ON w.id = e.number""",
+    match="SELECT json_group_array(rowid) FROM entity_words WHERE entity_words MATCH ?",
+    ids="""SELECT e.number, e.id FROM json_each(?) AS wanted
+        CROSS JOIN entities AS e ON e.number = wanted.value""",
     stored="""SELECT w.id, w.c0 FROM json_each(?) AS wanted
         CROSS JOIN entity_words_content AS w ON w.id = wanted.value""",
     insert="INSERT INTO entity_words (rowid, words) VALUES (?, ?)",
@@ -80,11 +83,9 @@ ENTITIES = Index(
 )
 
 FACTS = Index(
-    match="SELECT rowid FROM fact_words WHERE fact_words MATCH ? LIMIT ?",
-    candidates="""
-        SELECT f.id, w.c0 FROM json_each(?) AS wanted
-        CROSS JOIN facts AS f ON f.number = wanted.value
-        CROSS JOIN fact_words_content AS w ON w.id = f.number""",
+    match="SELECT json_group_array(rowid) FROM fact_words WHERE fact_words MATCH ?",
+    ids="""SELECT f.number, f.id FROM json_each(?) AS wanted
+        CROSS JOIN facts AS f ON f.number = wanted.value""",
     stored="""SELECT w.id, w.c0 FROM json_each(?) AS wanted
         CROSS JOIN fact_words_content AS w ON w.id = wanted.value""",
     insert="INSERT INTO fact_words (rowid, words) VALUES (?, ?)",
@@ -173,25 +174,52 @@ def _bring(
         connection.execute(index.count, (more, scope))
 
 
+class Effort(NamedTuple):
+    """How far a search goes. Documents that hold only words in more than ``common`` documents
+
+    are looked at when others do not suffice; ``first`` documents are scored before asking whether
+    others could be better, and ``most`` at all, or four times what is wanted if that is more.
+    """
+
+    common: int = 1_000
+    first: int = 128
+    most: int = 1_024
+
+
 class _Sought(NamedTuple):
     """A term as it is spelled in the index, and what a match is worth."""
 
-    word: str
+    begins: str  # the word after a space
+    is_: str  # the word between two spaces
     whole: float
     longer: float  # 0 when longer words do not count
 
 
+class _Held(NamedTuple):
+    """A term and who holds it, as JSON: most are never looked at one by one."""
+
+    sought: _Sought
+    holding: str
+    beginning: str  # longer words than the term
+
+
 class _Search(NamedTuple):
-    """Where a search looks."""
+    """Where a search looks, and how many hits it wants."""
 
     connection: sqlite3.Connection
-    index: Index
-    documents: int
+    table: Index
+    size: Size
+    limit: int
+    effort: Effort
 
-    def holding(self, expression: str, limit: int = -1) -> list[int]:
-        """The documents that match; -1 is no limit."""
-        rows = self.connection.execute(self.index.match, (expression, limit))
-        return [number for (number,) in rows]
+    def holding(self, expression: str) -> str:
+        """The documents that match."""
+        found: str = self.connection.execute(self.table.match, (expression,)).fetchone()[0]
+        return found
+
+    def most(self) -> int:
+        """How many documents are scored at most."""
+        return max(self.effort.most, 4 * self.limit)
 
 
 def find(
@@ -201,59 +229,103 @@ def find(
     size: Size,
     terms: Sequence[Term],
     limit: int,
+    effort: Effort = Effort(),  # noqa: B008 (a constant)
 ) -> list[Hit]:
     """The best ``limit`` documents of a scope that hold any of the terms, best first."""
     if limit <= 0 or not size.documents:
         return []
+    search = _Search(connection, index, size, limit, effort)
     words = {f"{scope}z{t.text}": t.prefix for t in terms[:MAX_TERMS] if is_word(t.text)}
-    wanted = max(_FEWEST, 8 * limit)
-    search = _Search(connection, index, size.documents)
-    sought, merits = _look_up(search, words, wanted)
-    rows = connection.execute(index.candidates, (_list(_candidates(merits, wanted)),))
-    usual = size.words / size.documents or 1.0
-    hits = [Hit(id_, _score(text, sought, usual)) for id_, text in rows]
-    return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:limit]
+    held = [_look_up(search, word, prefix) for word, prefix in words.items()]
+    return _named(search, _best(search, [one for one in held if one]))
 
 
-def _look_up(
-    search: _Search, words: Mapping[str, bool], wanted: int
-) -> tuple[list[_Sought], dict[int, float]]:
-    """What each term is worth, and what every promising document promises.
+def _look_up(search: _Search, word: str, prefix: bool) -> _Held | None:
+    """Who holds a term, or words that begin like it unless the term itself is in plenty."""
+    holding = search.holding(f'"{word}"')
+    count = _length(holding)
+    whole, longer, beginning = _rarity(count, search.size.documents), 0.0, "[]"
+    if prefix and count < search.most():
+        beginning = search.holding(f'"{word}"*')
+        longer = _LONGER * _rarity(_length(beginning), search.size.documents)
+    if not count and not _length(beginning):
+        return None
+    return _Held(_Sought(f" {word}", f" {word} ", whole, longer), holding, beginning)
 
-    A word that very many documents hold brings no candidates when rarer ones bring enough: it
-    counts in the score of those all the same.
-    """
-    sought: list[_Sought] = []
+
+def _length(numbers: str) -> int:
+    return numbers.count(",") + 1 if len(numbers) > 2 else 0
+
+
+def _best(search: _Search, held: Sequence[_Held]) -> dict[int, float]:
+    """The scores of the best documents, by number, and of others that were looked at."""
+    sought = [one.sought for one in held]
+    common = [one for one in held if _length(one.holding) > search.effort.common]
+    scores: dict[int, float] = {}
     merits: dict[int, float] = {}
-    common: list[_Sought] = []
-    for word, prefix in words.items():
-        holding = search.holding(f'"{word}"', _COMMON + 1)
-        if len(holding) > _COMMON:
-            found = _Sought(word, _rarity(len(search.holding(f'"{word}"')), search.documents), 0.0)
-            common.append(found)
-        else:
-            longer = _longer(search, word, holding, merits) if prefix else 0.0
-            found = _Sought(word, _rarity(len(holding), search.documents), longer)
-            _add(merits, holding, found.whole)
-        sought.append(found)
-    if len(merits) < wanted:
-        for found in common:
-            _add(merits, search.holding(f'"{found.word}"'), found.whole)
-    return sought, merits
+    for one in held:
+        if one not in common:
+            _add(merits, one)
+    # Whoever holds only common words can have no more than these are worth together.
+    besides = sum(one.sought.whole for one in common)
+    _score_best(search, sought, merits, besides, scores)
+    if _promise(search, besides) > _worst(search, scores):
+        for one in common:
+            _add(merits, one)
+        _score_best(search, sought, merits, 0.0, scores)
+    return scores
 
 
-def _longer(search: _Search, word: str, holding: Sequence[int], merits: dict[int, float]) -> float:
-    """What a longer word is worth that begins like this one; 0 when enough hold the word itself."""
-    if len(holding) >= _FEWEST:
+def _score_best(
+    search: _Search,
+    sought: Sequence[_Sought],
+    merits: Mapping[int, float],
+    besides: float,
+    scores: dict[int, float],
+) -> None:
+    """Score documents, those of the highest merit first, while others could be better."""
+    ranked = sorted(reversed(list(merits.items())), key=itemgetter(1), reverse=True)  # newest first
+    rest = islice(ranked, search.most())
+    more = max(search.effort.first, search.limit)
+    while batch := list(islice(rest, more)):
+        worst = _worst(search, scores)
+        new = [n for n, merit in batch if _promise(search, merit + besides) >= worst]
+        _score(search, sought, [number for number in new if number not in scores], scores)
+        if len(new) < len(batch):
+            return
+
+
+def _promise(search: _Search, merit: float) -> float:
+    """More than any document of this merit can score.
+
+    A word that is said n times makes the document n words long, which bounds what it gains.
+    """
+    return merit * (_K1 + 1) / (1 + _K1 * _B / _usual(search.size))
+
+
+def _worst(search: _Search, scores: Mapping[int, float]) -> float:
+    """The lowest score among the best so far; 0 while there are fewer than wanted."""
+    if len(scores) < search.limit:
         return 0.0
-    beginning = search.holding(f'"{word}"*')
-    worth = _LONGER * _rarity(len(beginning), search.documents)
-    _add(merits, set(beginning).difference(holding), worth)
-    return worth
+    return sorted(scores.values(), reverse=True)[search.limit - 1]
 
 
-def _add(merits: dict[int, float], numbers: Iterable[int], worth: float) -> None:
-    for number in numbers:
+def _named(search: _Search, scores: Mapping[int, float]) -> list[Hit]:
+    """The best as hits; among equals the ids decide."""
+    worst = _worst(search, scores)
+    best = [number for number, score in scores.items() if score >= worst]
+    rows = search.connection.execute(search.table.ids, (_list(best),))
+    hits = [Hit(id_, scores[number]) for number, id_ in rows]
+    return sorted(hits, key=lambda hit: (-hit.score, hit.id))[: search.limit]
+
+
+def _add(merits: dict[int, float], held: _Held) -> None:
+    worth = held.sought.whole
+    holding = json.loads(held.holding)
+    for number in holding:
+        merits[number] = merits.get(number, 0.0) + worth
+    worth = held.sought.longer
+    for number in set(json.loads(held.beginning)).difference(holding):
         merits[number] = merits.get(number, 0.0) + worth
 
 
@@ -262,24 +334,30 @@ def _rarity(holding: int, documents: int) -> float:
     return math.log1p(max(documents - holding + 0.5, 0.0) / (holding + 0.5))
 
 
-def _candidates(merits: Mapping[int, float], wanted: int) -> list[int]:
-    """The most promising documents, and those that promise the same as the last of them."""
-    if len(merits) <= wanted:
-        return list(merits)
-    best = nlargest(max(wanted, _MOST), ((merit, number) for number, merit in merits.items()))
-    least = best[wanted - 1][0]
-    return [number for merit, number in best if merit >= least]
+def _usual(size: Size) -> float:
+    return size.words / size.documents or 1.0
 
 
-def _score(text: str, sought: Sequence[_Sought], usual: float) -> float:
-    words = text.split()
-    padded = f" {text}"
-    damping = _K1 * (1 - _B + _B * len(words) / usual)
-    score = 0.0
-    for word, whole, longer in sought:
-        times, worth = words.count(word), whole
-        if not times and longer:
-            times, worth = padded.count(f" {word}"), longer
+def _score(
+    search: _Search, sought: Sequence[_Sought], numbers: Iterable[int], scores: dict[int, float]
+) -> None:
+    """Add the scores of these documents."""
+    usual = _usual(search.size)
+    rows = search.connection.execute(search.table.stored, (_list(numbers),))
+    for number, text in rows:
+        scores[number] = score(text, sought, usual)
+
+
+def score(text: str, sought: Sequence[_Sought], usual: float) -> float:
+    """BM25 of one document; a longer word counts only where the term itself does not occur."""
+    spaced = f" {text.replace(' ', '  ')} "  # every word between spaces of its own
+    damping = _K1 * (1 - _B + _B * (text.count(" ") + 1) / usual)
+    total = 0.0
+    for begins, is_, whole, longer in sought:
+        times = spaced.count(is_)
         if times:
-            score += worth * times * (_K1 + 1) / (times + damping)
-    return score
+            total += whole * times * (_K1 + 1) / (times + damping)
+        elif longer and begins in spaced:
+            times = spaced.count(begins)
+            total += longer * times * (_K1 + 1) / (times + damping)
+    return total
