@@ -8,7 +8,7 @@ lives in ``domain``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -93,6 +93,19 @@ class FactStore(Protocol):
         """Write a plan atomically. Raises StaleRevision when the scope is past ``revision``.
 
         A batch id that is already recorded is a no-op, whatever the revision.
+        """
+        ...
+
+    def change(self, scope: Scope, touches: Touches, plan: Callable[[Slice], Plan]) -> Plan:
+        """Read a slice, plan from it and apply the plan, as one step that no other write divides.
+
+        Returns what was written: nothing when the batch is recorded already, which ``plan`` is not
+        asked about then, and nothing of an empty plan, which is not recorded either.  What
+        ``plan`` raises passes through and nothing is written.
+
+        Other writers may wait while ``plan`` runs: it is pure, quick, and calls nothing of the
+        store.  Where others are held back, each batch is planned once however many write; an
+        engine that cannot do so repeats ``slice`` and ``apply`` until the revision fits.
         """
         ...
 
