@@ -18,6 +18,7 @@ CodeSynapseError            1  500
 │   └── InstallRefused      1  409   a file could not be edited safely; untouched
 ├── Unavailable             1  503   the sidecar or a provider cannot be reached
 │   └── ProviderFailed      1  502   a model server answered badly
+├── IndexDamaged            1  500   a search index cannot answer; the rows are sound
 └── StoreDamaged            1  500   the data file is damaged or newer than this program
     └── StoreNewer          1  500
 """
@@ -29,6 +30,7 @@ __all__ = [
     "CodeSynapseError",
     "Forbidden",
     "IdentityMissing",
+    "IndexDamaged",
     "InstallRefused",
     "Invalid",
     "InvalidPredicate",
@@ -180,6 +182,12 @@ class ProviderFailed(Unavailable):
 
     code = "provider_failed"
     http_status = 502
+
+
+class IndexDamaged(CodeSynapseError):
+    """A search index cannot answer. The rows are sound and the index can be built anew."""
+
+    code = "index_damaged"
 
 
 class StoreDamaged(CodeSynapseError):
