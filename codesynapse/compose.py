@@ -47,7 +47,7 @@ class Engine:
                 return
             self._begin()
         if self.store.unclean:
-            self.faults += self.store.verify()
+            self.faults += self.store.recover()
 
     def _begin(self) -> None:
         from codesynapse.service.pipeline import Pipeline

@@ -20,6 +20,7 @@ from codesynapse.store.sqlite.files import (
     tighten,
 )
 from codesynapse.store.sqlite.migrations import LATEST, migrate, schema_of
+from codesynapse.store.sqlite.search import is_of_index
 from codesynapse.store.sqlite.upkeep import copy_store
 
 __all__ = ["prepare"]
@@ -87,7 +88,9 @@ def _look(path: Path) -> None:
             )
         if schema > LATEST:
             raise newer(path, schema, LATEST)
-        missing = _expected(schema) - tables
+        # The full-text index can be made anew: damage of it is met, and mended, when it is used.
+        tables = {table for table in tables if not is_of_index(table)}
+        missing = {table for table in _expected(schema) if not is_of_index(table)} - tables
         if missing:
             raise StoreDamaged(
                 f"{path} lacks {', '.join(sorted(missing))}",

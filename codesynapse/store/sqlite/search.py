@@ -25,11 +25,13 @@ from typing import NamedTuple
 
 from codesynapse.domain.text import MAX_TERMS, Term, analyse, is_word
 from codesynapse.store.base import Hit
+from codesynapse.store.sqlite.connection import index_errors
 from codesynapse.store.sqlite.rows import json_list
 
 __all__ = [
     "ENTITIES",
     "FACTS",
+    "Effort",
     "Index",
     "Size",
     "entity_texts",
@@ -37,6 +39,7 @@ __all__ = [
     "find",
     "index_entities",
     "index_facts",
+    "is_of_index",
     "stored_texts",
     "unindex",
 ]
@@ -48,12 +51,17 @@ _LONGER = 0.5  # what a longer word that only begins like the term counts
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The statements of one full-text table.
+    """One full-text table and its statements.
 
     Indexed words are read from the table that FTS5 keeps them in: the same rows, without setting
     up a full-text cursor for each.
     """
 
+    table: str
+    made: str
+    drop: str
+    check: str
+    optimise: str
     match: str
     ids: str
     stored: str
@@ -71,6 +79,12 @@ class Size(NamedTuple):
 
 
 ENTITIES = Index(
+    table="entity_words",
+    made="""CREATE VIRTUAL TABLE entity_words
+            USING fts5 (words, tokenize = 'ascii', detail = none, columnsize = 0)""",
+    drop="DROP TABLE IF EXISTS entity_words",
+    check="INSERT INTO entity_words (entity_words) VALUES ('integrity-check')",
+    optimise="INSERT INTO entity_words (entity_words) VALUES ('optimize')",
     match="SELECT json_group_array(rowid) FROM entity_words WHERE entity_words MATCH ?",
     ids="""SELECT e.number, e.id FROM json_each(?) AS wanted
         CROSS JOIN entities AS e ON e.number = wanted.value""",
@@ -83,6 +97,12 @@ ENTITIES = Index(
 )
 
 FACTS = Index(
+    table="fact_words",
+    made="""CREATE VIRTUAL TABLE fact_words
+            USING fts5 (words, tokenize = 'ascii', detail = none, columnsize = 0)""",
+    drop="DROP TABLE IF EXISTS fact_words",
+    check="INSERT INTO fact_words (fact_words) VALUES ('integrity-check')",
+    optimise="INSERT INTO fact_words (fact_words) VALUES ('optimize')",
     match="SELECT json_group_array(rowid) FROM fact_words WHERE fact_words MATCH ?",
     ids="""SELECT f.number, f.id FROM json_each(?) AS wanted
         CROSS JOIN facts AS f ON f.number = wanted.value""",
@@ -106,6 +126,11 @@ _FACT_TEXT = """
     CROSS JOIN facts AS f ON f.scope = ?1 AND f.id = wanted.value
     LEFT JOIN entities AS s ON s.scope = f.scope AND s.id = f.subject_id
     LEFT JOIN entities AS o ON o.scope = f.scope AND o.id = f.object_id"""
+
+
+def is_of_index(table: str) -> bool:
+    """Whether a table belongs to the full-text index, which can be made anew."""
+    return table.startswith((ENTITIES.table, FACTS.table))
 
 
 def index_entities(connection: sqlite3.Connection, scope: int, ids: Iterable[str]) -> None:
@@ -134,7 +159,8 @@ def stored_texts(
     connection: sqlite3.Connection, index: Index, numbers: Iterable[int]
 ) -> dict[int, str]:
     """What is indexed of these rows."""
-    return dict(connection.execute(index.stored, (_list(numbers),)))
+    with index_errors():
+        return dict(connection.execute(index.stored, (_list(numbers),)))
 
 
 def unindex(
@@ -165,10 +191,11 @@ def _bring(
         before = stored.get(number, "")
         if text == before:
             continue
-        if not text:
-            connection.execute(index.delete, (number,))
-        else:
-            connection.execute(index.update if before else index.insert, (number, text))
+        with index_errors():
+            if not text:
+                connection.execute(index.delete, (number,))
+            else:
+                connection.execute(index.update if before else index.insert, (number, text))
         more += len(text.split()) - len(before.split())
     if more:
         connection.execute(index.count, (more, scope))
@@ -190,7 +217,7 @@ class _Sought(NamedTuple):
     """A term as it is spelled in the index, and what a match is worth."""
 
     begins: str  # the word after a space
-    is_: str  # the word between two spaces
+    exact: str  # the word between two spaces
     whole: float
     longer: float  # 0 when longer words do not count
 
@@ -207,14 +234,15 @@ class _Search(NamedTuple):
     """Where a search looks, and how many hits it wants."""
 
     connection: sqlite3.Connection
-    table: Index
+    where: Index
     size: Size
     limit: int
     effort: Effort
 
     def holding(self, expression: str) -> str:
         """The documents that match."""
-        found: str = self.connection.execute(self.table.match, (expression,)).fetchone()[0]
+        with index_errors():
+            found: str = self.connection.execute(self.where.match, (expression,)).fetchone()[0]
         return found
 
     def most(self) -> int:
@@ -314,7 +342,7 @@ def _named(search: _Search, scores: Mapping[int, float]) -> list[Hit]:
     """The best as hits; among equals the ids decide."""
     worst = _worst(search, scores)
     best = [number for number, score in scores.items() if score >= worst]
-    rows = search.connection.execute(search.table.ids, (_list(best),))
+    rows = search.connection.execute(search.where.ids, (_list(best),))
     hits = [Hit(id_, scores[number]) for number, id_ in rows]
     return sorted(hits, key=lambda hit: (-hit.score, hit.id))[: search.limit]
 
@@ -343,8 +371,7 @@ def _score(
 ) -> None:
     """Add the scores of these documents."""
     usual = _usual(search.size)
-    rows = search.connection.execute(search.table.stored, (_list(numbers),))
-    for number, text in rows:
+    for number, text in stored_texts(search.connection, search.where, numbers).items():
         scores[number] = score(text, sought, usual)
 
 
@@ -353,8 +380,8 @@ def score(text: str, sought: Sequence[_Sought], usual: float) -> float:
     spaced = f" {text.replace(' ', '  ')} "  # every word between spaces of its own
     damping = _K1 * (1 - _B + _B * (text.count(" ") + 1) / usual)
     total = 0.0
-    for begins, is_, whole, longer in sought:
-        times = spaced.count(is_)
+    for begins, exact, whole, longer in sought:
+        times = spaced.count(exact)
         if times:
             total += whole * times * (_K1 + 1) / (times + damping)
         elif longer and begins in spaced:

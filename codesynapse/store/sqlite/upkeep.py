@@ -9,14 +9,12 @@ from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
-from codesynapse.domain.text import ANALYSIS
 from codesynapse.errors import Invalid
-from codesynapse.store.sqlite.connection import Atomic, connect
+from codesynapse.store.sqlite.connection import Atomic, connect, index_errors
 from codesynapse.store.sqlite.files import private_file, publish
 from codesynapse.store.sqlite.rows import to_ms
-from codesynapse.store.sqlite.verify import rebuild
 
-__all__ = ["copy_store", "index_again", "leave_mark", "sweep_index", "take_mark", "tidy"]
+__all__ = ["copy_store", "leave_mark", "sweep_index", "take_mark", "tidy"]
 
 _PAGES = 256  # of the index that one step of sweeping works on
 
@@ -55,16 +53,6 @@ def _alive(pid: int) -> bool:
     return True
 
 
-def index_again(connection: sqlite3.Connection, *, force: bool = False) -> None:
-    """Rebuild the index when it was made by another analysis than ours."""
-    made_by = connection.execute("SELECT value FROM settings WHERE name = 'analysis'").fetchone()
-    if force or made_by != (ANALYSIS,):
-        rebuild(connection)
-        connection.execute(
-            "INSERT OR REPLACE INTO settings (name, value) VALUES ('analysis', ?)", (ANALYSIS,)
-        )
-
-
 def tidy(connection: sqlite3.Connection) -> bool:
     """One step of what is done while nobody waits; whether more is left."""
     with Atomic(connection):
@@ -91,7 +79,8 @@ def sweep_index(connection: sqlite3.Connection) -> tuple[bool, bool]:
         "INSERT INTO entity_words (entity_words, rank) VALUES ('merge', ?)",
         "INSERT INTO fact_words (fact_words, rank) VALUES ('merge', ?)",
     ):
-        connection.execute(statement, (-_PAGES,))
+        with index_errors():
+            connection.execute(statement, (-_PAGES,))
     # Each statement counts as one change even where nothing was left to merge.
     left = connection.total_changes - before > 2
     if not left:
