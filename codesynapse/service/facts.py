@@ -18,7 +18,8 @@ from codesynapse.domain.names import name_key
 from codesynapse.domain.redaction import redact
 from codesynapse.domain.scope import Principal, Scope
 from codesynapse.domain.text import query_terms
-from codesynapse.errors import Invalid, NotFound, StaleRevision
+from codesynapse.errors import IndexDamaged, Invalid, NotFound, StaleRevision
+from codesynapse.recall.legs import WordScanLeg
 from codesynapse.service.access import FactDeps, check_readable, check_writable
 from codesynapse.service.views import (
     FactHistory,
@@ -235,9 +236,12 @@ def nodes(
 
 def _search_nodes(deps: FactDeps, scope: Scope, query: str, limit: int) -> list[NodeView]:
     facts = deps.store.facts
-    hits = facts.find_entities(scope, query_terms(query), limit)
-    rows = facts.entities(scope, [hit.id for hit in hits])
-    return [show_node(deps, scope, rows[hit.id]) for hit in hits if hit.id in rows]
+    try:
+        ids = [hit.id for hit in facts.find_entities(scope, query_terms(query), limit)]
+    except IndexDamaged:
+        ids = list(WordScanLeg(facts).search(scope, query).entities)[:limit]
+    rows = facts.entities(scope, ids)
+    return [show_node(deps, scope, rows[id_]) for id_ in ids if id_ in rows]
 
 
 def subgraph(
