@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sqlite3
 import uuid
 from contextlib import closing
@@ -30,9 +32,20 @@ _LOOKS = 10
 
 def prepare(path: Path, backups: Path, now: datetime) -> None:
     """Leave a file of the latest schema at ``path``, or raise and leave it as it was."""
+    try:
+        _prepare(path, backups, now)
+    except OSError as error:
+        what = f"{path} cannot be opened or made: {error.strerror or error}"
+        raise Unavailable(what, "check the owner and mode of the file and of its folder") from error
+
+
+def _prepare(path: Path, backups: Path, now: datetime) -> None:
     if not path.exists():
         _create(path)
     _check(path)
+    # Asked before SQLite, which would leave a log of its own beside a file it cannot write.
+    if not os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+        raise PermissionError(errno.EACCES, "it cannot be written")
     tighten(path)
     with sqlite_errors(path), closing(connect(path.absolute().as_uri(), writer=True)) as connection:
         connection.execute("PRAGMA journal_mode = WAL").fetchall()
