@@ -74,7 +74,10 @@ class Engine:
 def compose(
     paths: Paths, settings: Callable[[], Settings], clock: Callable[[], datetime] = now
 ) -> Engine:
-    """Open the store and wire it. Raises StoreDamaged, StoreNewer or Unavailable, OSError for its folder."""
+    """Open the store and wire it.
+
+    Raises StoreDamaged, StoreNewer or Unavailable, and OSError for its folder.
+    """
     path = Path(settings().database)
     is_usual = str(path) == paths.database
     if is_usual:

@@ -1,7 +1,9 @@
 """What every engine promises. The contract suite in ``tests/store/contract.py`` holds them to it.
 
 Every call is synchronous, thread-safe and cheap to call from a worker thread.  A write has
-returned when it is on the disk, never before.  A call about one scope costs what that scope
+returned when it is on the disk, never before; one that is said not to be ``durable`` is seen at
+once and is on the disk with the next write that is, in the order in which they were made, so that
+nothing later is ever kept without it.  A call about one scope costs what that scope
 holds, whatever else the store holds.  Engines store rows and rank text; every rule about facts
 lives in ``domain``.
 """
@@ -221,7 +223,7 @@ class SessionStore(Protocol):
         """How far this session was extracted."""
         ...
 
-    def advance(self, mark: Watermark, turn_ids: Iterable[str]) -> None:
+    def advance(self, mark: Watermark, turn_ids: Iterable[str], *, durable: bool = True) -> None:
         """Move the watermark, never backwards, and remember these turns, atomically."""
         ...
 
@@ -237,7 +239,7 @@ class JobStore(Protocol):
         """Insert; finished jobs beyond the last 200 are dropped."""
         ...
 
-    def update(self, job: Job) -> None:
+    def update(self, job: Job, *, durable: bool = True) -> None:
         """Replace the row with this id."""
         ...
 

@@ -157,10 +157,15 @@ class _Pending(Generic[_Result]):
     """One caller's write on its way: what goes wrong inside ``with`` is kept for the caller."""
 
     def __init__(
-        self, step: Callable[[sqlite3.Connection], _Result], *, looks: bool = False
+        self,
+        step: Callable[[sqlite3.Connection], _Result],
+        *,
+        looks: bool = False,
+        durable: bool = True,
     ) -> None:
         self.step = step
         self.looks = looks
+        self.durable = durable
         self.error: BaseException | None = None
         self.result: _Result | None = None
         self.done = Event()
@@ -206,9 +211,15 @@ class Database:
         self._thread = Thread(target=self._work, name="codesynapse-writer", daemon=True)
         self._thread.start()
 
-    def write(self, step: Callable[[sqlite3.Connection], _Result]) -> _Result:
-        """Run ``step`` in a transaction on the writer thread; return once it is on the disk."""
-        return self._wait_for(_Pending(step))
+    def write(
+        self, step: Callable[[sqlite3.Connection], _Result], *, durable: bool = True
+    ) -> _Result:
+        """Run ``step`` in a transaction on the writer thread; return once it is on the disk.
+
+        What need not be durable survives a killed process, though not a machine that stops: it is
+        on the disk with the next durable write, and never without what was written before it.
+        """
+        return self._wait_for(_Pending(step, durable=durable))
 
     def look(self, step: Callable[[sqlite3.Connection], _Result]) -> _Result:
         """Run ``step`` on the writer, for what cannot be asked otherwise, and undo all it does."""
@@ -368,11 +379,15 @@ class Database:
             return None
         whole: _Pending[None] = _Pending(lambda _: None)
         with whole, self._noting_damage(), sqlite_errors(self.path):
+            self._writer.execute("PRAGMA synchronous = FULL")
             self._mend(self._writer)
         self._broken = False
         return whole.error
 
     def _commit(self, group: list[_Pending[object]]) -> None:
+        # In a write-ahead log NORMAL leaves the waiting for the disk to a later commit.
+        level = "FULL" if any(pending.durable for pending in group) else "NORMAL"
+        self._writer.execute(f"PRAGMA synchronous = {level}")
         with Atomic(self._writer):
             for pending in group:
                 with pending, sqlite_errors(self.path), Atomic(self._writer):
