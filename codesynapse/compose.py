@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codesynapse.config import Settings
+from codesynapse.domain.sessions import Job
 from codesynapse.jobs.queue import OffloadQueue
 from codesynapse.paths import Paths, private_folder
 from codesynapse.service.deps import Deps
@@ -32,6 +33,7 @@ class Engine:
 
     deps: Deps
     store: SqliteStore
+    left: list[Job] = field(default_factory=list)  # by the last process, before this took any
     faults: list[str] = field(default_factory=list)  # what is wrong with the data file, in words
     _pipeline: Pipeline | None = None
     _starting: threading.Lock = field(default_factory=threading.Lock)
@@ -53,7 +55,7 @@ class Engine:
         from codesynapse.service.pipeline import Pipeline
 
         self._pipeline = Pipeline(self.deps)
-        self._pipeline.start()
+        self._pipeline.start(self.left)
 
     def model_calls(self) -> int | None:
         """How many model calls were made today, once there is a pipeline."""
@@ -87,4 +89,5 @@ def compose(
     backups = Path(paths.backups) if is_usual else None
     store = open_store(path, backups=backups, clock=clock)
     queue = OffloadQueue(lambda: settings().queue_size)
-    return Engine(Deps(store=store, settings=settings, clock=clock, queue=queue), store)
+    deps = Deps(store=store, settings=settings, clock=clock, queue=queue)
+    return Engine(deps, store, store.jobs.unfinished())

@@ -57,6 +57,11 @@ class Paths:
         return os.path.join(self.state, "start.lock")
 
     @property
+    def renewal_file(self) -> str:
+        """Which sidecar was asked to make room for a newer version."""
+        return os.path.join(self.state, "renewal")
+
+    @property
     def log_file(self) -> str:
         """The sidecar's log: no content, ever."""
         return os.path.join(self.state, "sidecar.log")

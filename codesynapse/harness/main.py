@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 
 from codesynapse.environment import Environment
-from codesynapse.harness.recall import Options, guarded, recall
+from codesynapse.harness.recall import Options, guarded, recall, say
 
 TYPE_CHECKING = False  # so that a hook need not import typing or collections
 if TYPE_CHECKING:
@@ -22,13 +21,14 @@ def main(arguments: Sequence[str]) -> None:
     try:
         _run(arguments, Environment())
     except Exception as error:  # the hook edge: a session must go on, whatever is broken here
-        sys.stderr.write(f"codesynapse: {type(error).__name__}\n")
-    _leave()
+        say(type(error).__name__)
+    finally:
+        os._exit(0)  # without the interpreter's tidying up, which costs a hook some milliseconds
 
 
 def _run(arguments: Sequence[str], environment: Environment) -> None:
     verb, options = (arguments[0] if arguments else ""), Options(arguments[1:])
-    if guarded(environment):
+    if guarded(environment) or (options.plugin and _runs_already(verb, options, environment)):
         return
     if verb == "recall":
         recall(options, environment)
@@ -37,12 +37,11 @@ def _run(arguments: Sequence[str], environment: Environment) -> None:
 
         (offload if verb == "offload" else bind)(options, environment)
     else:
-        sys.stderr.write("codesynapse: a hook is one of recall, offload, bind\n")
+        say("a hook is one of recall, offload, bind")
 
 
-def _leave() -> None:
-    """End without the interpreter's tidying up, which costs a hook some milliseconds."""
-    try:
-        sys.stderr.flush()
-    finally:
-        os._exit(0)
+def _runs_already(verb: str, options: Options, environment: Environment) -> bool:
+    from codesynapse.harness.beside import installed_beside
+
+    end, prompt = (" --end" if options.end else ""), (" --prompt" if options.prompt else "")
+    return installed_beside(verb + end + prompt, environment)

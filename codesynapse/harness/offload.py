@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from codesynapse.domain.redaction import redact
+from codesynapse.domain.turns import Turn
 from codesynapse.environment import Environment
 from codesynapse.harness.recall import Options, call, complain, note, read_input, watchdog
 from codesynapse.link.http import Answer, Deadline, LinkError
@@ -22,7 +24,7 @@ __all__ = ["bind", "offload"]
 OFFLOAD_SECONDS = 4.8
 END_SECONDS = 0.9
 BIND_SECONDS = 0.5
-PART_CHARACTERS = 500_000  # of one request; the sidecar takes bodies up to 4 MiB
+PART_BYTES = 1024 * 1024  # of one request, and room for one more piece; the sidecar takes 4 MiB
 RESERVE = 0.25  # share of the time that is left for handing over what was read
 
 
@@ -35,12 +37,14 @@ def offload(options: Options, environment: Environment) -> None:
     payload = read_input()
     try:
         link = connect(environment, paths, deadline)
-        path = f"/v1/hooks/{options.client}/offload" + ("?end=1" if options.end else "")
-        answer = call(link, path, payload, deadline)
-        if answer.status != 200:
-            complain(answer, paths)
-            return
-        _hand_over(_Job(link, json.loads(answer.body), options, deadline), environment, seconds)
+        with closing(link.connection):
+            path = f"/v1/hooks/{options.client}/offload" + ("?end=1" if options.end else "")
+            answer = call(link, path, payload, deadline)
+            if answer.status == 200:
+                job = _Job(link, json.loads(answer.body), options, deadline)
+                _hand_over(job, environment, seconds)
+            elif answer.status != 204:  # memory is switched off
+                complain(answer, paths)
     except LinkError as error:
         note(paths, f"offload: {error}")
     except OSError as error:
@@ -59,14 +63,13 @@ class _Job:
         self.deadline = deadline
         self.session = str(plan["session"])
 
-    def post(self, path: str, body: dict[str, Any]) -> Answer:
+    def post(self, path: str, body: bytes) -> Answer:
         headers = {
             "Content-Type": "application/json",
             "X-CodeSynapse-Client": self.options.client,
             "X-CodeSynapse-Session": self.session,
         }
-        raw = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-        return self.link.connection.request("POST", path, self.link.headers(headers), raw)
+        return self.link.connection.request("POST", path, self.link.headers(headers), body)
 
 
 def _hand_over(job: _Job, environment: Environment, seconds: float) -> None:
@@ -75,50 +78,51 @@ def _hand_over(job: _Job, environment: Environment, seconds: float) -> None:
     if path is not None:
         _send(job, path, stop_at_ms=int(seconds * 1000 * RESERVE))
     if job.options.end:
-        transcript = str(path) if path is not None else None
-        job.post(f"/v1/sessions/{quote(job.session, safe='')}/end", {"transcript": transcript})
+        body = _json({"transcript": str(path) if path is not None else None})
+        job.post(f"/v1/sessions/{quote(job.session, safe='')}/end", body)
 
 
 def _send(job: _Job, path: Path, stop_at_ms: int) -> None:
     reading = Reading()
-    start = int(job.plan.get("offset") or 0)
     exchanges = read_exchanges(
-        path, start, reading,
+        path, int(job.plan.get("offset") or 0), reading,
         keep=int(job.plan.get("keep_exchanges") or 0),
         stop=lambda: job.deadline.milliseconds < stop_at_ms,
     )  # fmt: skip
-    for part in _parts(exchanges):
-        turns = [
-            {
-                "id": turn.id,
-                "role": turn.role.value,
-                "text": redact(turn.text),
-                "at": turn.at.isoformat() if turn.at else None,
-            }
-            for exchange in part
-            for turn in exchange.turns
-        ]
-        end = part[-1].end
-        body = {"turns": turns, "transcript": str(path), "start": start, "end": end}
+    for turns, start, end in _parts(exchanges):
+        about = _json({"transcript": str(path), "start": start, "end": end})
+        body = b'{"turns":[' + b",".join(turns) + b"]," + about[1:]
         answer = job.post("/v1/memory/offload", body)
         if answer.status >= 300:
             complain(answer, Paths(Environment()))
             return
-        start = end
 
 
-def _parts(exchanges: Iterator[Exchange]) -> Iterator[list[Exchange]]:
-    """Exchanges in lots that one request can carry."""
-    lot: list[Exchange] = []
-    size = 0
+def _parts(exchanges: Iterator[Exchange]) -> Iterator[tuple[list[bytes], int, int]]:
+    """Turns in lots that one request can carry, each with the offsets where it begins and ends."""
+    lot: list[bytes] = []
+    size = start = end = 0
     for exchange in exchanges:
-        lot.append(exchange)
-        size += sum(len(turn.text) for turn in exchange.turns)
-        if size >= PART_CHARACTERS:
-            yield lot
+        turns = [_turn(turn) for turn in exchange.turns]
+        more = sum(map(len, turns))
+        if lot and size + more > PART_BYTES:
+            yield lot, start, end
             lot, size = [], 0
+        start = start if lot else exchange.start
+        lot += turns
+        size += more
+        end = exchange.end
     if lot:
-        yield lot
+        yield lot, start, end
+
+
+def _turn(turn: Turn) -> bytes:
+    at = turn.at.isoformat() if turn.at else None
+    return _json({"id": turn.id, "role": turn.role.value, "text": redact(turn.text), "at": at})
+
+
+def _json(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def bind(options: Options, environment: Environment) -> None:
@@ -132,6 +136,9 @@ def bind(options: Options, environment: Environment) -> None:
     try:
         link = find(environment, paths, deadline)
         if link is not None:
-            call(link, f"/v1/hooks/{options.client}/bind", payload, deadline)
+            with closing(link.connection):
+                call(link, f"/v1/hooks/{options.client}/bind", payload, deadline)
     except LinkError as error:
         note(paths, f"bind: {error}")
+    except OSError as error:
+        note(paths, f"bind: {error.strerror or type(error).__name__}")

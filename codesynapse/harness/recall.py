@@ -8,17 +8,28 @@ from __future__ import annotations
 
 import os
 import sys
+from time import sleep
 
 from codesynapse.environment import Environment
 from codesynapse.link.http import Answer, Deadline, LinkError
 from codesynapse.link.start import Link, connect
-from codesynapse.paths import Paths
+from codesynapse.paths import Paths, private_folder
 
 TYPE_CHECKING = False  # so that a hook need not import typing or collections
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Options", "call", "guarded", "note", "read_input", "recall", "watchdog"]
+__all__ = [
+    "Options",
+    "call",
+    "complain",
+    "guarded",
+    "note",
+    "read_input",
+    "recall",
+    "say",
+    "watchdog",
+]
 
 RECALL_SECONDS = 1.9  # the promise is 2 s with the interpreter's own start and end
 PROMPT_SECONDS = 0.9
@@ -30,11 +41,12 @@ MAX_LOG = 256 * 1024
 class Options:
     """The words after the verb."""
 
-    __slots__ = ("client", "end", "prompt")
+    __slots__ = ("client", "end", "plugin", "prompt")
 
     def __init__(self, arguments: Sequence[str]) -> None:
         self.end = "--end" in arguments
         self.prompt = "--prompt" in arguments
+        self.plugin = "--plugin" in arguments
         self.client = "claude-code"
         if "--client" in arguments[:-1]:
             self.client = arguments[arguments.index("--client") + 1]
@@ -75,6 +87,8 @@ def recall(options: Options, environment: Environment) -> None:
         note(paths, f"recall: {error.strerror or error}")
         body = b""
     _print_last_line(body)
+    if link is not None:
+        link.connection.close()
 
 
 def call(link: Link, path: str, body: bytes, deadline: Deadline) -> Answer:
@@ -102,9 +116,18 @@ def complain(answer: Answer, paths: Paths) -> None:
         message = str(json.loads(answer.body)["error"]["message"])
     except (ValueError, KeyError, TypeError):
         message = f"the sidecar answered {answer.status}"
-    line = " ".join(message.split())[:300]
-    sys.stderr.write(f"codesynapse: {line}\n")
+    say(" ".join(message.split())[:300])
     note(paths, f"declined {answer.status}")
+
+
+def say(line: str) -> None:
+    """One line on standard error, in UTF-8 whatever the locale, and whether or not it is open."""
+    if sys.stderr is None:  # closed: what is number 2 by now could be anything
+        return
+    try:
+        os.write(2, f"codesynapse: {line}\n".encode("utf-8", "replace"))
+    except OSError:
+        return
 
 
 def _print_last_line(body: bytes) -> None:
@@ -112,37 +135,43 @@ def _print_last_line(body: bytes) -> None:
     complete, newline, _ = body.rpartition(b"\n")
     if newline:
         line = complete.rpartition(b"\n")[2]
-        if line.startswith(b"{") and line.endswith(b"}"):
+        if line.startswith(b"{") and line.endswith(b"}") and sys.stdout is not None:
             os.write(1, line + b"\n")
 
 
 def watchdog(seconds: float) -> None:
-    """End this process with exit code 0 after ``seconds``, whatever it is doing then."""
-    signal = __import__("_signal")  # the plain module imports enum, which costs 3 ms
+    """End this process with exit code 0 after ``seconds``, whatever it is doing then.
 
-    if hasattr(signal, "setitimer"):
-        signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-        return
-    import threading
+    A thread, not an alarm: an alarm waits for a call that does not return, such as looking up a
+    name or opening a file on a disk that is gone.
+    """
+    from _thread import start_new_thread
 
-    timer = threading.Timer(seconds, os._exit, (0,))
-    timer.daemon = True
-    timer.start()
+    start_new_thread(_end_after, (seconds,))
+
+
+def _end_after(seconds: float) -> None:
+    sleep(seconds)
+    os._exit(0)
 
 
 def note(paths: Paths, reason: str) -> None:
-    """Leave a line in the hooks' log: when and why, never content. Gives up in silence."""
+    """Leave a line in the hooks' log: when and why, never content; else say it."""
     from time import gmtime, strftime
 
     try:
-        os.makedirs(paths.state, mode=0o700, exist_ok=True)
+        private_folder(paths.state)
         if os.path.exists(paths.hook_log_file) and os.path.getsize(paths.hook_log_file) > MAX_LOG:
             os.replace(paths.hook_log_file, paths.hook_log_file + ".1")
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
         handle = os.open(paths.hook_log_file, flags, 0o600)
     except OSError:
+        say(reason)
         return
     stamp = strftime("%Y-%m-%dT%H:%M:%SZ", gmtime())
-    os.write(handle, f"{stamp} {reason}\n".encode("utf-8", "replace"))
-    os.close(handle)
+    try:
+        os.write(handle, f"{stamp} {reason}\n".encode("utf-8", "replace"))
+    except OSError:  # the disk is full, say
+        say(reason)
+    finally:
+        os.close(handle)

@@ -9,6 +9,10 @@ from __future__ import annotations
 
 from time import monotonic
 
+TYPE_CHECKING = False  # so that a hook need not import typing or collections
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 try:  # the plain module costs 9 ms to import, its C part none
     from _socket import AF_INET, AF_INET6, IPPROTO_TCP, SOCK_STREAM, TCP_NODELAY, socket
 except ImportError:  # pragma: no cover - another interpreter than CPython
@@ -50,6 +54,10 @@ class Deadline:
         """Whole milliseconds until then, never negative."""
         return max(0, int((self._end - monotonic()) * 1000))
 
+    def part(self, seconds: float) -> Deadline:
+        """One that is ``seconds`` away, or as far as this one. Raises LinkError when it is over."""
+        return Deadline(min(seconds, self.left()))
+
 
 class Answer:
     """A status, its header lines by lower-case name, and the body."""
@@ -63,22 +71,30 @@ class Answer:
 
 
 class Connection:
-    """One connection to a server on this machine."""
+    """One connection to a server. ``deadline`` may be set anew between two requests."""
 
-    def __init__(self, host: str, port: int, deadline: Deadline) -> None:
-        """Connect; raises LinkError when nobody listens."""
-        self._deadline = deadline
+    def __init__(
+        self, host: str, port: int, deadline: Deadline, *, prefix: str = "",
+        opened: Callable[[float], socket] | None = None,
+    ) -> None:  # fmt: skip
+        """Connect; raises LinkError when nobody listens.
+
+        ``prefix`` stands before every path. ``opened`` makes the socket where an address on this
+        machine is not enough: it is given the seconds that it may take.
+        """
+        self.deadline = deadline
+        self._prefix = prefix
         self._host = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         self._buffer = b""
         self.received = b""
-        self._socket = socket(AF_INET6 if ":" in host else AF_INET, SOCK_STREAM)
         try:
-            self._socket.settimeout(deadline.left())
-            self._socket.connect((host, port))
-            self._socket.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
-        except OSError as error:
-            self._socket.close()
+            self._socket = opened(deadline.left()) if opened else _opened(host, port, deadline)
+        except (OSError, ValueError) as error:
             raise LinkError(f"nobody answers on {self._host}") from error
+
+    def renew(self, deadline: Deadline) -> None:
+        """Give the next requests another deadline."""
+        self._deadline = deadline
 
     def close(self) -> None:
         """Hang up."""
@@ -89,11 +105,12 @@ class Connection:
     ) -> Answer:
         """Send one request and read its answer. Raises LinkError; ``received`` keeps the body."""
         self.received = b""
-        lines = [f"{method} {path} HTTP/1.1", f"Host: {self._host}", f"Content-Length: {len(body)}"]
+        lines = [f"{method} {self._prefix}{path} HTTP/1.1", f"Host: {self._host}"]
+        lines.append(f"Content-Length: {len(body)}")
         lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
         head = "\r\n".join(lines).encode("latin-1", "replace") + b"\r\n\r\n"
         try:
-            self._socket.settimeout(self._deadline.left())
+            self._socket.settimeout(self.deadline.left())
             self._socket.sendall(head + body)
         except OSError as error:
             raise LinkError("the connection broke") from error
@@ -155,10 +172,22 @@ class Connection:
 
     def _more(self) -> None:
         try:
-            self._socket.settimeout(self._deadline.left())
+            self._socket.settimeout(self.deadline.left())
             data = self._socket.recv(65_536)
         except OSError as error:
             raise LinkError("the answer did not come in time") from error
         if not data:
             raise LinkError("the answer broke off")
         self._buffer += data
+
+
+def _opened(host: str, port: int, deadline: Deadline) -> socket:
+    found = socket(AF_INET6 if ":" in host else AF_INET, SOCK_STREAM)
+    try:
+        found.settimeout(deadline.left())
+        found.connect((host, port))
+        found.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
+    except (OSError, LinkError):
+        found.close()
+        raise
+    return found

@@ -9,18 +9,21 @@ import os
 
 from codesynapse.paths import Paths, private_folder
 
-__all__ = ["Endpoint", "clear_state", "process_start", "read_state", "write_state"]
+__all__ = ["PROTOCOL", "Endpoint", "clear_state", "process_start", "read_state", "write_state"]
+
+PROTOCOL = "1"  # of hooks and sidecar with each other; another one is not understood
 
 
 class Endpoint:
     """Where a sidecar says it listens, and which process it is."""
 
-    __slots__ = ("host", "pid", "port", "started", "ticks", "version")
+    __slots__ = ("host", "pid", "port", "protocol", "started", "ticks", "version")
 
     def __init__(self, host: str, port: int, pid: int, version: str = "", started: float = 0.0,
-                 ticks: str = "") -> None:  # fmt: skip
+                 ticks: str = "", protocol: str = PROTOCOL) -> None:  # fmt: skip
         self.host = host
         self.port = port
+        self.protocol = protocol
         self.pid = pid
         self.version = version
         self.started = started
@@ -66,6 +69,7 @@ def read_state(paths: Paths) -> Endpoint | None:
         return Endpoint(
             values["host"], int(values["port"]), int(values["pid"]), values.get("version", ""),
             float(values.get("started", 0)), values.get("ticks", ""),
+            values.get("protocol", "1"),
         )  # fmt: skip
     except (KeyError, ValueError):
         return None

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
-import time
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 import httpx
 
-from codesynapse import __version__
 from codesynapse.environment import Environment
 from codesynapse.errors import Unavailable
 from codesynapse.link.http import Deadline, LinkError
 from codesynapse.link.proof import CHALLENGE_HEADER, PROOF_HEADER, make_nonce, proof, same
-from codesynapse.link.start import Link, connect, find, start
+from codesynapse.link.start import Link, connect, find_local
 from codesynapse.link.token import read_token
+from codesynapse.link.versions import is_newer
 from codesynapse.paths import Paths
 
 __all__ = ["Found", "find_sidecar", "is_newer"]
@@ -46,11 +44,8 @@ def find_sidecar(
     try:
         deadline = Deadline(seconds)
         if not begin:
-            return _found(find(environment, paths, deadline))
-        link = connect(environment, paths, deadline)
-        if is_newer(__version__, link.endpoint.version):
-            link = _renewed(link, environment, paths, deadline)
-        return _found(link)
+            return _found(find_local(environment, paths, deadline))
+        return _found(connect(environment, paths, deadline))
     except LinkError as error:
         raise Unavailable(f"the sidecar did not start: {error}", _LOGS) from error
     except OSError as error:
@@ -64,29 +59,6 @@ def _found(link: Link | None) -> Found | None:
         return None
     link.connection.close()
     return Found(link.endpoint.url, link.token)
-
-
-def _renewed(old: Link, environment: Environment, paths: Paths, deadline: Deadline) -> Link:
-    """Start this version, which asks the older one to make room."""
-    old.connection.close()
-    start(environment, paths)
-    while True:
-        link = find(environment, paths, deadline)
-        if link is not None and not is_newer(__version__, link.endpoint.version):
-            return link
-        if link is not None:
-            link.connection.close()
-        time.sleep(min(0.05, deadline.left()))
-
-
-def is_newer(version: str, other: str) -> bool:
-    """Whether ``version`` comes after ``other``; what is no version comes before all."""
-    return _numbers(version) > _numbers(other)
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    found = re.match(r"\d{1,9}(?:\.\d{1,9})*", version)
-    return tuple(int(part) for part in found[0].split(".")) if found else ()
 
 
 def _at(url: str, environment: Environment, paths: Paths, seconds: float) -> Found:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -123,9 +123,12 @@ def wait_for(deps: SessionDeps, session_ids: Iterable[str], deadline: float) -> 
     return True
 
 
-def recover(deps: SessionDeps) -> None:
-    """At a start: queue again what a transcript still holds, and list the rest as lost."""
-    for job in deps.store.jobs.unfinished():
+def recover(deps: SessionDeps, left: Collection[Job] | None = None) -> None:
+    """At a start: queue again what a transcript still holds, and list the rest as lost.
+
+    ``left`` are the unfinished jobs that were there before this process took any of its own.
+    """
+    for job in deps.store.jobs.unfinished() if left is None else left:
         if not transcript_is_there(job):
             deps.store.jobs.update(replace(job, state=JobState.LOST, error=_LOST))
             continue

@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from codesynapse.domain.sessions import Job
 from codesynapse.extraction.routes import MemoryRoute
 from codesynapse.jobs.upkeep import Upkeep
 from codesynapse.jobs.worker import Worker
@@ -33,9 +36,9 @@ class Pipeline:
         self._worker = Worker(deps.queue, JobRunner(deps, self._route))
         self._upkeep = Upkeep(lambda: upkeep(deps), _EVERY_SECONDS)
 
-    def start(self) -> None:
-        """Queue what the last process left, and begin."""
-        recover(self._deps)
+    def start(self, left: Collection[Job] | None = None) -> None:
+        """Queue what the last process left, and begin; without ``left``, all that is unfinished."""
+        recover(self._deps, left)
         self._worker.start()
         self._upkeep.start()
 

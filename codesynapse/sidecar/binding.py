@@ -29,6 +29,10 @@ class Lock:
         self._path = Path(path)
         self._handle: int | None = None
 
+    def touch(self) -> None:
+        """Make the file. Raises OSError where it cannot be made."""
+        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
+
     def take(self) -> bool:
         """Whether it is ours now. Never waits."""
         handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -46,6 +50,17 @@ class Lock:
             return False
         self._handle = handle
         return True
+
+    def holds(self) -> bool:
+        """Whether the file at its path is still the one that is locked."""
+        if self._handle is None:
+            return False
+        try:
+            return os.path.samestat(os.fstat(self._handle), self._path.stat())
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError:  # a disk that does not answer is not one that is gone
+            return True
 
     def release(self) -> None:
         """Let another have it. The file stays: removing it would let two hold it."""

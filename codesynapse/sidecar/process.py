@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +26,10 @@ from codesynapse.domain.scope import Principal
 from codesynapse.environment import Environment
 from codesynapse.errors import CodeSynapseError, Unavailable
 from codesynapse.link.http import Deadline, LinkError
-from codesynapse.link.start import Link, find
-from codesynapse.link.state import Endpoint, clear_state, process_start, write_state
+from codesynapse.link.start import Link, find_local
+from codesynapse.link.state import Endpoint, clear_state, process_start, read_state, write_state
 from codesynapse.link.token import ensure_token
+from codesynapse.link.versions import is_newer
 from codesynapse.paths import Paths, private_folder
 from codesynapse.sidecar.binding import Lock, listen
 from codesynapse.sidecar.live_settings import LiveSettings
@@ -44,6 +46,7 @@ __all__ = ["login_name", "run"]
 _REPLACE_SECONDS = 10.0
 _GRACE_SECONDS = 3  # for answers that are under way at the end
 _WARM_UP_SECONDS = 0.25
+_LOOK_SECONDS = 2.0  # between two looks at whether its home is still there
 _log = logging.getLogger("codesynapse.process")
 
 
@@ -57,6 +60,11 @@ class _Place:
     token: str
     socket: socket.socket
     listening: Listening
+    lock: Lock
+
+    def is_there(self) -> bool:
+        """Whether what it was started on still stands where others look for it."""
+        return self.lock.holds() and os.path.exists(self.live.read().database)
 
 
 def run(environment: Environment, paths: Paths, given: Mapping[str, Any] | None = None) -> str:
@@ -67,15 +75,13 @@ def run(environment: Environment, paths: Paths, given: Mapping[str, Any] | None 
     """
     if os.name == "posix":
         os.umask(0o077)
-    for folder in (paths.state, paths.config):
-        private_folder(folder)
+    lock = _prepare(paths)
     live = LiveSettings(environment, paths, given)
-    lock = Lock(paths.lock_file)
     if not lock.take() and not _taken_over(lock, environment, paths):
         return "another sidecar serves already"
     start_log(paths.log_file)
     try:
-        return _serve_locked(environment, paths, live)
+        return _serve_locked(environment, paths, live, lock)
     except CodeSynapseError as error:
         _log.error("not started: %s", error.code)
         raise
@@ -83,13 +89,25 @@ def run(environment: Environment, paths: Paths, given: Mapping[str, Any] | None 
         lock.release()
 
 
+def _prepare(paths: Paths) -> Lock:
+    """The folders, and the lock in them. Raises Unavailable where they cannot be written."""
+    try:
+        for folder in (paths.state, paths.config):
+            private_folder(folder)
+        lock = Lock(paths.lock_file)
+        lock.touch()
+    except OSError as error:
+        raise Unavailable(
+            f"{error.filename} cannot be used: {error.strerror}", "check the folder's owner"
+        ) from error
+    return lock
+
+
 def _taken_over(lock: Lock, environment: Environment, paths: Paths) -> bool:
     """Ask an older sidecar, once, to make room; False when the one there is as good as this."""
-    from codesynapse.sdk.finding import is_newer
-
     deadline = Deadline(_REPLACE_SECONDS)
     try:
-        link = find(environment, paths, deadline)
+        link = find_local(environment, paths, deadline)
         if link is None or not is_newer(__version__, link.endpoint.version):
             return False
         _ask_to_stop(link)
@@ -120,11 +138,11 @@ def login_name(environment: Environment) -> str:
     return re.sub(r"[^A-Za-z0-9._~-]+", "-", name).strip("._~-")[:64] or "owner"
 
 
-def _serve_locked(environment: Environment, paths: Paths, live: LiveSettings) -> str:
+def _serve_locked(environment: Environment, paths: Paths, live: LiveSettings, lock: Lock) -> str:
     settings = live.read()
     token = ensure_token(environment, paths)
     server, listening = listen(settings.host, settings.port)
-    place = _Place(environment, paths, live, token, server, listening)
+    place = _Place(environment, paths, live, token, server, listening, lock)
     _announce(place)
     try:
         return _serve(place)
@@ -214,6 +232,7 @@ class _Life:
             asyncio.create_task(self._warm_up()),
             asyncio.create_task(self._place.live.watch(end)),
             asyncio.create_task(self._end_when_idle()),
+            asyncio.create_task(self._end_when_homeless()),
         ]
         _log.info(
             "version %s serves on %s as %d", __version__, self._place.listening.url, os.getpid()
@@ -253,12 +272,28 @@ class _Life:
                 return
             await asyncio.sleep(min(max(left, 0.05), 30.0))
 
+    async def _end_when_homeless(self) -> None:
+        """Whoever looks for it finds nothing and starts another; what it takes would be lost."""
+        while await asyncio.to_thread(self._is_found):
+            await asyncio.sleep(_LOOK_SECONDS)
+        self._reason = "its home is gone"
+        self._stop()
+
+    def _is_found(self) -> bool:
+        """Whether its home is there; there, the state file speaks of this process again."""
+        if not self._place.is_there():
+            return False
+        said = read_state(self._place.paths)
+        if said is None or said.pid != os.getpid():
+            with suppress(OSError):
+                _announce(self._place)
+        return True
+
 
 def _release_start_lock(environment: Environment) -> None:
-    """Close the starter's lock, which this process was given to hold until it serves."""
-    handle = environment.get("START_LOCK") or ""
-    if sys.platform != "win32" and handle.isdigit() and int(handle) > 2:
-        try:
-            os.close(int(handle))
-        except OSError:
-            return
+    """Close the starter's lock and sign, which this process was given to hold until it serves."""
+    for name in ("START_LOCK", "START_SIGN"):
+        handle = environment.get(name) or ""
+        if sys.platform != "win32" and handle.isdigit() and int(handle) > 2:
+            with suppress(OSError):
+                os.close(int(handle))

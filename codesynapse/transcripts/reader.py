@@ -1,7 +1,8 @@
 """Read a transcript as a stream, from a byte offset, in flat memory.
 
 A line is read in pieces and dropped when it is too long; a last line without its end is left for
-the next time. Nothing is held but the exchanges that may have to stay behind.
+the next time. A long exchange comes in pieces, and of those that may have to stay behind only as
+many are held as memory allows: the rest is read again when its turn comes.
 """
 
 from __future__ import annotations
@@ -13,25 +14,41 @@ from pathlib import Path
 from typing import BinaryIO
 
 from codesynapse.domain.turns import Speaker, Turn
-from codesynapse.transcripts.records import Part, Skipped, read_record
+from codesynapse.transcripts.records import MAX_TEXT, Part, Skipped, read_record
 
 __all__ = ["Exchange", "Reading", "read_exchanges"]
 
 MAX_LINE = 4 * 1024 * 1024  # bytes; a longer line is a tool's output or an image, never a prompt
-PIECE = 256 * 1024
+MAX_PIECE = 400_000  # characters of an exchange that are given at once, and room for the last turn
+MAX_HELD = 2_000_000  # characters of the exchanges that may have to stay behind
+BLOCK = 256 * 1024
+TURN_COST = 100  # what a turn takes beside its text, in characters
 
 
 @dataclass(slots=True)
 class Exchange:
-    """A person's prompt and all that followed. ``end`` is the offset behind its last record."""
+    """A person's prompt and all that followed, or a piece of that when it is long.
+
+    ``start`` and ``end`` are the offsets before its first and behind its last record.
+    """
 
     turns: list[Turn] = field(default_factory=list)
+    start: int = 0
     end: int = 0
+    begins: bool = False  # with its prompt, so that it is no later piece
+    finished: bool = False  # the agent has answered
+    size: int = 0
 
-    @property
-    def finished(self) -> bool:
-        """Whether the agent has answered."""
-        return bool(self.turns) and self.turns[-1].role is Speaker.ASSISTANT
+    def add(self, part: Part, *, joined: bool) -> None:
+        """Take one more part, ``joined`` to the turn before."""
+        if joined:
+            last = self.turns[-1]
+            self.turns[-1] = replace(last, text=f"{last.text}\n\n{part.text}")
+        else:
+            self.turns.append(Turn(part.role, part.text, part.at, part.id))
+            self.size += TURN_COST
+        self.size += len(part.text)
+        self.finished = part.role is Speaker.ASSISTANT
 
 
 @dataclass(slots=True)
@@ -47,35 +64,40 @@ def read_exchanges(
     path: Path, offset: int, reading: Reading, *, keep: int = 0,
     stop: Callable[[], bool] = lambda: False, until: int | None = None,
 ) -> Iterator[Exchange]:  # fmt: skip
-    """Yield exchanges from ``offset`` on, oldest first.
+    """Yield exchanges from ``offset`` on, oldest first, long ones in pieces that follow each other.
 
-    The last ``keep`` stay behind, if there are more than that; else every finished one is given.
-    With ``keep`` 0 everything is. A file shorter than ``offset`` was replaced and is read from its
-    start. ``stop`` is asked between lines; reading goes on at ``reading.offset`` the next time.
-    ``until`` is an offset that counts as the end of the file. Raises OSError when the file cannot
-    be read.
+    The last ``keep`` of the file stay behind, if it has more than that; else every finished one is
+    given. With ``keep`` 0 everything is. A file shorter than ``offset`` was replaced and is read
+    from its start. ``stop`` is asked between lines; reading goes on at ``reading.offset`` the next
+    time. ``until`` is an offset that counts as the end of the file. Raises OSError when the file
+    cannot be read.
     """
-    held: deque[Exchange] = deque()
-    passed = 0
+    held = _Held(path, keep)
     with path.open("rb") as file:
         size = file.seek(0, 2)
         reading.offset = file.seek(offset if offset <= size else 0)
         lines = _lines(file, reading, stop, until)
-        for exchange in _exchanges(lines, reading):
-            held.append(exchange)
-            if len(held) > keep:
-                passed += 1
-                yield _given(held.popleft(), reading)
-    if not reading.complete:
+        for piece in _pieces(lines, reading):
+            held.add(piece)
+            for ripe in held.ripe():
+                yield _given(ripe, reading)
+    if not reading.complete or not held.count:
         return
-    for exchange in _left(held, keep, passed):
-        yield _given(exchange, reading)
+    if _has_more_than(keep - held.count, path, held.start, stop):
+        return
+    for left in held.left():
+        yield _given(left, reading)
 
 
-def _left(held: deque[Exchange], keep: int, passed: int) -> Iterator[Exchange]:
-    """Which of the held ones go too, once the end is reached."""
-    if not passed and len(held) <= keep:
-        yield from (exchange for exchange in held if exchange.finished)
+def _has_more_than(count: int, path: Path, end: int, stop: Callable[[], bool]) -> bool:
+    """Whether more than ``count`` exchanges stand before ``end``; taken for so if time is up."""
+    reading = Reading()
+    with path.open("rb") as file:
+        for piece in _pieces(_lines(file, reading, stop, end), reading):
+            count -= piece.begins
+            if count < 0:
+                return True
+    return not reading.complete
 
 
 def _given(exchange: Exchange, reading: Reading) -> Exchange:
@@ -83,31 +105,90 @@ def _given(exchange: Exchange, reading: Reading) -> Exchange:
     return exchange
 
 
-def _exchanges(lines: Iterator[tuple[bytes, int]], reading: Reading) -> Iterator[Exchange]:
-    current = Exchange()
+class _Held:
+    """What was read and may have to stay behind: the last ``keep`` exchanges, in pieces."""
+
+    def __init__(self, path: Path, keep: int) -> None:
+        self._path = path
+        self._keep = keep
+        self._pieces: deque[Exchange] = deque()
+        self._size = 0
+        self.count = 0  # exchanges, not pieces
+
+    @property
+    def start(self) -> int:
+        """Where the first of them begins."""
+        return self._pieces[0].start
+
+    def add(self, piece: Exchange) -> None:
+        """Hold a piece; without its turns where there is no room for more."""
+        if self._keep and self._size + piece.size > MAX_HELD:
+            piece.turns = []
+        else:
+            self._size += piece.size
+        self._pieces.append(piece)
+        self.count += piece.begins
+
+    def ripe(self) -> Iterator[Exchange]:
+        """Those that are older than the last ``keep``, and later pieces of what was given."""
+        while self._pieces and (self.count > self._keep or not self._pieces[0].begins):
+            yield self._next()
+
+    def left(self) -> Iterator[Exchange]:
+        """The rest, but for one that has no answer yet."""
+        if self._pieces and not self._pieces[-1].finished:
+            while self._pieces and not self._pieces.pop().begins:
+                continue
+        while self._pieces:
+            yield self._next()
+
+    def _next(self) -> Exchange:
+        piece = self._pieces.popleft()
+        self.count -= piece.begins
+        if piece.turns:
+            self._size -= piece.size
+        else:
+            piece.turns = _turns_again(self._path, piece)
+        return piece
+
+
+def _turns_again(path: Path, piece: Exchange) -> list[Turn]:
+    turns: list[Turn] = []
+    reading = Reading()
+    with path.open("rb") as file:
+        file.seek(piece.start)
+        for again in _pieces(_lines(file, reading, lambda: False, piece.end), reading):
+            turns += again.turns
+    return turns
+
+
+def _pieces(lines: Iterator[tuple[bytes, int]], reading: Reading) -> Iterator[Exchange]:
+    current = Exchange(start=reading.offset)
     group: str | None = None
     for line, end in lines:
         part = read_record(line)
         if isinstance(part, Skipped):
             reading.skipped[part.reason] += 1
-        else:
-            if part.role is Speaker.USER and current.finished:
-                yield current
-                current = Exchange()
-            group = _add(current, part, group)
-            current.end = end
+            continue
+        joined = _joins(current, part, group)
+        is_next = part.role is Speaker.USER and current.finished
+        if is_next or (current.size >= MAX_PIECE and not joined):
+            yield current
+            current = Exchange(start=current.end, begins=is_next)
+        elif not current.turns:
+            current.begins = part.role is Speaker.USER
+        current.add(part, joined=joined)
+        current.end = end
+        group = part.group
     if current.turns and reading.complete:  # else it may go on behind the place of the stop
         yield current
 
 
-def _add(exchange: Exchange, part: Part, group: str | None) -> str | None:
-    """Add a part; returns the message that the exchange now ends with."""
-    if part.group is not None and part.group == group and exchange.turns:
-        last = exchange.turns[-1]
-        exchange.turns[-1] = replace(last, text=f"{last.text}\n\n{part.text}")
-    else:
-        exchange.turns.append(Turn(part.role, part.text, part.at, part.id))
-    return part.group
+def _joins(current: Exchange, part: Part, group: str | None) -> bool:
+    """Whether it is one turn with the part before: one message, of a bounded size together."""
+    if part.group is None or part.group != group or not current.turns:
+        return False
+    return len(current.turns[-1].text) + len(part.text) < MAX_TEXT
 
 
 def _lines(
@@ -132,12 +213,14 @@ def _lines(
 
 def _line(file: BinaryIO) -> tuple[bytes | None, int]:
     """The next line and its length: None without an end, empty when too long to be of use."""
-    pieces: list[bytes] = []
+    blocks: list[bytes] = []
     size = 0
-    while piece := file.readline(PIECE):
-        size += len(piece)
+    while block := file.readline(BLOCK):
+        size += len(block)
         if size <= MAX_LINE:
-            pieces.append(piece)
-        if piece.endswith(b"\n"):
-            return (b"".join(pieces) if size <= MAX_LINE else b""), size
+            blocks.append(block)
+        else:
+            blocks.clear()
+        if block.endswith(b"\n"):
+            return (b"".join(blocks) if size <= MAX_LINE else b""), size
     return None, size

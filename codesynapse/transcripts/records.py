@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from codesynapse.domain.turns import Speaker
 
-__all__ = ["OWN_FENCE", "Part", "Skipped", "read_record"]
+__all__ = ["MAX_TEXT", "OWN_FENCE", "Part", "Skipped", "read_record"]
 
 OWN_FENCE = re.compile(r"<codesynapse-memory\b.*?(?:</codesynapse-memory>|\Z)", re.S)
 _REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.S)
@@ -21,6 +21,7 @@ _PSEUDO = re.compile(
     r"|This session is being continued from a previous conversation)"
 )
 MAX_TEXT = 64_000  # characters of one turn; what is longer is a paste, and its start says enough
+MAX_ID = 200  # characters; the clients' own ids have 36
 
 # A record of interest names its kind unescaped; inside a text every quote is escaped, so these
 # bytes cannot come from what somebody said.
@@ -97,7 +98,7 @@ def _part(record: dict[str, Any]) -> Part | Skipped:
 
 
 def _string(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
+    return value if isinstance(value, str) and 0 < len(value) <= MAX_ID else None
 
 
 def _text(content: Any, is_user: bool) -> str:

@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from codesynapse import __version__
 from codesynapse.link.proof import CHALLENGE_HEADER, PROOF_HEADER, proof
 from codesynapse.link.state import Endpoint, write_state
 from codesynapse.paths import Paths
@@ -43,11 +44,12 @@ class StandIn:
     answers: dict[str, Callable[[Asked], Reply]]
     asked: list[Asked] = field(default_factory=list)
     knows_token: bool = True
+    version: str = __version__
     hang: threading.Event = field(default_factory=threading.Event)
 
     def register(self, paths: Paths, pid: int = 1) -> None:
         """Say in the state file that the sidecar is here, and lay down the token."""
-        write_state(paths, Endpoint("127.0.0.1", self.port, pid))
+        write_state(paths, Endpoint("127.0.0.1", self.port, pid, self.version))
         token = Path(paths.token_file)
         token.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         token.write_text(TOKEN + "\n")
@@ -94,7 +96,7 @@ def stand_in(answers: dict[str, Callable[[Asked], Reply]] | None = None) -> Iter
     http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     http.daemon_threads = True
     server = StandIn(http.server_port, dict(answers or {}))
-    thread = threading.Thread(target=http.serve_forever, daemon=True)
+    thread = threading.Thread(target=http.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
         yield server

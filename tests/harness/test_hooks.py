@@ -17,6 +17,7 @@ from codesynapse import harness
 from codesynapse.environment import Environment
 from codesynapse.link.state import Endpoint, write_state
 from codesynapse.paths import Paths
+from tests.harness.processes import end_all
 from tests.harness.server import TOKEN, Asked, StandIn, silent_port, stand_in
 from tests.transcripts.writing import assistant, user
 
@@ -69,6 +70,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
         found = Place(tmp_path / "a home's [place]", server)
         server.register(found.paths, os.getpid())
         yield found
+        end_all(str(found.root))  # a hook that finds no sidecar starts a real one
 
 
 def test_recall_forwards_its_input_as_it_came_and_prints_the_answer(place: Place) -> None:
@@ -87,6 +89,20 @@ def test_recall_prints_nothing_when_there_is_nothing(place: Place) -> None:
     place.server.answers[RECALL] = lambda _: (204, b"")
     ran = place.run("recall")
     assert (ran.out, ran.err) == (b"", "")
+
+
+def test_memory_that_is_off_is_silence(place: Place) -> None:
+    for route in (RECALL, OFFLOAD, "/v1/hooks/claude-code/bind"):
+        place.server.answers[route] = lambda _: (204, b"")
+    for verb in (
+        ("recall",),
+        ("recall", "--prompt"),
+        ("offload",),
+        ("offload", "--end"),
+        ("bind",),
+    ):
+        ran = place.run(*verb)
+        assert (ran.out, ran.err) == (b"", "")
 
 
 def test_a_refusal_is_one_line_on_stderr(place: Place) -> None:
@@ -220,6 +236,16 @@ def test_offload_goes_on_from_where_the_sidecar_says(place: Place, tmp_path: Pat
     offload_place(place, tmp_path, first + rest, offset=len(first))
     place.run("offload")
     assert [turn["text"] for turn in sent(place)[0].json["turns"]] == ["p1", "ok"]
+
+
+def test_a_transcript_that_became_shorter_is_sent_from_its_start(
+    place: Place, tmp_path: Path
+) -> None:
+    whole = user("p0", 0) + assistant("ok", 0)
+    offload_place(place, tmp_path, whole, offset=100_000)
+    place.run("offload")
+    (only,) = sent(place)
+    assert (only.json["start"], only.json["end"]) == (0, len(whole))
 
 
 def test_a_missing_transcript_ends_the_session_all_the_same(place: Place, tmp_path: Path) -> None:

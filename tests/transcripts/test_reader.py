@@ -41,6 +41,26 @@ def test_the_last_ten_exchanges_stay_behind(path: Path) -> None:
     assert reading.offset == len(exchanges(3))
 
 
+def test_the_last_ten_stay_behind_however_much_was_taken_before(path: Path) -> None:
+    path.write_bytes(exchanges(13))
+    _, reading = read(path, keep=10)
+    for _ in range(3):
+        found, reading = read(path, reading.offset, keep=10)
+        assert found == []
+    path.write_bytes(exchanges(15))
+    assert prompts(read(path, reading.offset, keep=10)[0]) == ["p3", "p4"]
+
+
+def test_a_session_that_is_still_short_gives_what_came_since(path: Path) -> None:
+    path.write_bytes(exchanges(4))
+    _, reading = read(path, keep=10)
+    path.write_bytes(exchanges(7))
+    found, reading = read(path, reading.offset, keep=10)
+    assert prompts(found) == ["p4", "p5", "p6"]
+    path.write_bytes(exchanges(12))
+    assert read(path, reading.offset, keep=10)[0] == []
+
+
 @pytest.mark.parametrize("count", [1, 9, 10])
 def test_a_short_session_gives_every_finished_exchange(path: Path, count: int) -> None:
     path.write_bytes(exchanges(count))
