@@ -73,8 +73,12 @@ class SqliteStore:
         self._token = uuid.uuid4().hex
         with sqlite_errors(path):
             self._database = Database(path, tidy, lambda c: mend(c, clock()))
-        self._database.write(index_again)
-        self.unclean = self._database.write(lambda c: take_mark(c, self._token, clock()))
+        try:
+            self._database.write(index_again)
+            self.unclean = self._database.write(lambda c: take_mark(c, self._token, clock()))
+        except BaseException:
+            self._database.close(lambda _: None)
+            raise
         tighten(path)
         self.facts = SqliteFacts(self._database)
         self.repos = SqliteRepos(self._database)
