@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -14,7 +16,8 @@ from codesynapse.recall.gate import Gated
 from codesynapse.recall.legs import LegHits
 from codesynapse.service.facts import Triple, add_triples
 from codesynapse.service.recall import recall
-from codesynapse.store.base import Hit
+from codesynapse.store.base import Hit, Page
+from codesynapse.store.sqlite import SqliteStore
 from tests.service.memory_world import START, World
 
 SHOP = Scope.repository("shop")
@@ -33,6 +36,25 @@ def test_small_talk_is_answered_at_once_with_the_reason(world: World) -> None:
     assert answer == RecallAnswer(reason=Gated.SMALL_TALK)
     assert answer.record()["gated"] is True
     assert answer.record()["notice"] == NOTICE
+
+
+def test_while_the_index_is_damaged_the_names_answer_and_then_it_is_mended(world: World) -> None:
+    world.say(SHOP, "payments-api USES PostgreSQL", "docs WRITTEN_IN Markdown")
+    assert isinstance(world.store, SqliteStore)
+    with closing(sqlite3.connect(world.store.path)) as connection, connection:
+        for table in ("fact_words", "entity_words"):
+            connection.execute(f"DELETE FROM {table}_data")
+    answer = recall(world, world.caller(), SHOP, "what does payments-api use")
+    assert [fact.sentence for fact in answer.facts] == ["payments-api uses PostgreSQL"]
+    assert answer.failed == ("lexical",)
+
+    world.say(SHOP, "web DEPENDS_ON payments-api")  # by a writer that mends it first
+    answer = recall(world, world.caller(), SHOP, "what does payments-api use")
+    assert answer.failed == ()
+    assert len(answer.facts) == 2
+    assert world.store.verify() == []
+    trail, _ = world.store.audit.recent(Page())
+    assert "index.rebuild" in {entry.action for entry in trail}
 
 
 def test_the_fact_that_shares_most_words_comes_first(world: World) -> None:

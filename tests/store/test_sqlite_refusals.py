@@ -134,7 +134,12 @@ from codesynapse.errors import Unavailable
 from codesynapse.store.sqlite import open_store
 from tests.store.planning import fact, plan, write
 path, limit = Path(sys.argv[1]), int(sys.argv[2])
-store = open_store(path)
+if limit < 100_000:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+try:
+    store = open_store(path)
+except Unavailable as full:
+    sys.exit(f"refused: {full.message}")
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 for number in range(10_000):
     try:
@@ -146,19 +151,33 @@ for number in range(10_000):
 """
 
 
-@pytest.mark.timeout(120)
-def test_where_no_file_may_grow_a_write_is_refused_and_the_rest_is_kept(tmp_path: Path) -> None:
-    path = tmp_path / "store.db"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    ran = subprocess.run(
-        [sys.executable, "-c", FILL, str(path), str(600_000)],
-        env=environment,
+def _fill(path: Path, limit: int) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", FILL, str(path), str(limit)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         cwd=ROOT,
         text=True,
         capture_output=True,
         timeout=100,
         check=False,
     )
+
+
+@pytest.mark.parametrize("limit", [2_000, 40_000, 90_000])
+def test_where_there_is_no_room_for_a_store_nothing_is_left_of_it(
+    tmp_path: Path, limit: int
+) -> None:
+    ran = _fill(tmp_path / "store.db", limit)
+    assert "refused:" in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert list(tmp_path.iterdir()) == []
+    open_store(tmp_path / "store.db").close()
+
+
+@pytest.mark.timeout(120)
+def test_where_no_file_may_grow_a_write_is_refused_and_the_rest_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    ran = _fill(path, 600_000)
     *acknowledged, last = ran.stdout.splitlines()
     assert last.startswith("refused:"), ran.stderr
     assert len(acknowledged) > 3

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -73,8 +73,11 @@ class SqliteStore:
         self._token = uuid.uuid4().hex
         with sqlite_errors(path):
             self._database = Database(path, tidy, lambda c: mend(c, clock()))
-        self._database.write(index_again)
-        self.unclean = self._database.write(lambda c: take_mark(c, self._token, clock()))
+        with ExitStack() as opening:
+            opening.callback(self._database.close, lambda _: None)
+            self._database.write(index_again)
+            self.unclean = self._database.write(lambda c: take_mark(c, self._token, clock()))
+            opening.pop_all()  # it stays open
         tighten(path)
         self.facts = SqliteFacts(self._database)
         self.repos = SqliteRepos(self._database)

@@ -118,7 +118,8 @@ def _translated(path: Path, error: sqlite3.DatabaseError) -> CodeSynapseError | 
 class Atomic:
     """A nested-safe step: all of what runs inside it is kept, or nothing of it.
 
-    Of what it runs itself, only the full-text index reads any page: it writes at such moments.
+    Where a step within another begins, and where one ends, only the full-text index works: it
+    writes at such moments.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -126,8 +127,11 @@ class Atomic:
         self._nested = connection.in_transaction
 
     def __enter__(self) -> sqlite3.Connection:
-        with index_errors():
-            self._connection.execute("SAVEPOINT step" if self._nested else "BEGIN IMMEDIATE")
+        if self._nested:
+            with index_errors():
+                self._connection.execute("SAVEPOINT step")
+        else:
+            self._connection.execute("BEGIN IMMEDIATE")
         return self._connection
 
     def __exit__(

@@ -61,10 +61,18 @@ def _create(path: Path) -> None:
     """Make a store under another name first, so that nobody ever meets half of one."""
     made = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
     private_file(made)
-    with sqlite_errors(path), closing(connect(made.absolute().as_uri(), writer=True)) as connection:
+    try:
+        _fill(made)
+        publish(made, path)
+    finally:  # of one that could not be finished nothing stays
+        for end in ("", "-wal", "-shm"):
+            made.with_name(made.name + end).unlink(missing_ok=True)
+
+
+def _fill(made: Path) -> None:
+    with sqlite_errors(made), closing(connect(made.absolute().as_uri(), writer=True)) as connection:
         connection.execute("PRAGMA journal_mode = WAL").fetchall()
         migrate(connection)
-    publish(made, path)
 
 
 def _check(path: Path) -> None:
