@@ -98,7 +98,7 @@ def _proved(
 ) -> Link | None:
     try:
         if challenge(connection, token, endpoint.port):
-            connection.deadline = deadline
+            connection.renew(deadline)
             return Link(connection, endpoint, token)
     except LinkError:
         connection.close()
