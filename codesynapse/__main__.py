@@ -19,9 +19,17 @@ def main() -> int:
 
             run_hook(words[1:])
             return 0
+    if words in (["mcp"], ["mcp", "serve"]) or (not words and not _on_a_terminal()):
+        from codesynapse.bridge.main import main as serve
+
+        serve()
     from codesynapse.cli.main import main as run
 
     return run(words)
+
+
+def _on_a_terminal() -> bool:
+    return sys.stdin is None or sys.stdin.isatty()
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ class Engine:
                 return
             self._begin()
         if self.store.unclean:
-            self.faults += self.store.verify()
+            self.faults += self.store.recover()
 
     def _begin(self) -> None:
         from codesynapse.service.pipeline import Pipeline
@@ -76,7 +76,10 @@ class Engine:
 def compose(
     paths: Paths, settings: Callable[[], Settings], clock: Callable[[], datetime] = now
 ) -> Engine:
-    """Open the store and wire it. Raises StoreDamaged, StoreNewer, or OSError for its folder."""
+    """Open the store and wire it.
+
+    Raises StoreDamaged, StoreNewer or Unavailable, and OSError for its folder.
+    """
     path = Path(settings().database)
     is_usual = str(path) == paths.database
     if is_usual:

@@ -24,7 +24,7 @@ def main(part: str) -> int:
         print(f"{len(missing)} real program(s) missing: this counts as a failure", flush=True)
         return 1
     chosen = [] if part == "all" else ["-m", "not real"]
-    command = [sys.executable, "-m", "pytest", "-q", *chosen]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal", *chosen]
     return subprocess.run(command, cwd=ROOT, check=False).returncode
 
 

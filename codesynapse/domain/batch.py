@@ -126,10 +126,13 @@ class Batch:
     def touches(self, scope: Scope) -> Touches:
         """What has to be read of ``scope`` before this can be planned."""
         rows = _rows(self)
+        about = [row for row in rows if row.predicate != SAME_AS]
         return Touches(
             batch_id=self.id,
             names=frozenset(key for row in rows for key in _keys(row)),
-            groups=frozenset((r.subject, r.predicate) for r in rows if r.predicate != SAME_AS),
+            # Without ``replace`` a value leaves its neighbours alone, however many there are.
+            facts=frozenset((r.subject, r.predicate, r.object) for r in about if not r.replace),
+            groups=frozenset((r.subject, r.predicate) for r in about if r.replace),
             merges=frozenset(k for row in rows if row.predicate == SAME_AS for k in _keys(row)),
         )
 
@@ -190,7 +193,7 @@ class Batch:
 def removal_touches(batch_id: str, entities: Iterable[EntityRow]) -> Touches:
     """What has to be read to delete facts: ``entities`` are those on either side of them."""
     keys = frozenset(name_key(entity.name) for entity in entities)
-    return Touches(batch_id, names=keys, groups=frozenset(), merges=keys)
+    return Touches(batch_id, names=keys, merges=keys)
 
 
 def plan_removal(

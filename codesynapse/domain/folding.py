@@ -155,9 +155,10 @@ def fold_entity(scope_key: str, id_: str, names: Iterable[NameRow]) -> EntityRow
 def fold_facts(
     scope_key: str, said: Iterable[Said]
 ) -> tuple[dict[str, FactRow], list[StatementRow]]:
-    """The facts of whole (subject, predicate) groups, and the statements with their fact's id.
+    """The facts of (subject, predicate) groups, and the statements with their fact's id.
 
-    A group must be given whole: ``replace`` reaches every value of it.
+    A group must be given whole, since ``replace`` reaches every value of it, or else without some
+    of the values of which no statement replaces: what is given folds the same without those.
     """
     groups: defaultdict[tuple[str, str], list[Said]] = defaultdict(list)
     for item in sorted(said, key=lambda item: item.row.order):

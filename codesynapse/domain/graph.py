@@ -147,14 +147,16 @@ class FactRow:
 class Touches:
     """What a batch needs to read before it can be planned, in name keys.
 
-    ``groups`` are (subject, predicate) pairs; ``merges`` are names on either side of a SAME_AS,
-    whose entities must be read with every fact around them.
+    ``facts`` are (subject, predicate, object) triples.  ``groups`` are (subject, predicate) pairs
+    that something replaces a value of, so that all values are needed.  ``merges`` are names on
+    either side of a SAME_AS, whose entities must be read with every fact around them.
     """
 
     batch_id: str
     names: frozenset[str]
-    groups: frozenset[tuple[str, str]]
+    groups: frozenset[tuple[str, str]] = frozenset()
     merges: frozenset[str] = frozenset()
+    facts: frozenset[tuple[str, str, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +166,10 @@ class Slice:
     Promises of an engine, for the ``Touches`` asked:
 
     * ``names``: the rows of every name asked, and of every other name of the same entities;
-    * ``facts``: every fact of a group asked (the group of an entity is that of all its names);
-      for ``merges``, every fact with such an entity on either side, and then every other fact of
-      those facts' (subject, predicate) groups;
+    * ``facts``: every fact asked, by any names of its two entities, and every fact of the same
+      (subject, predicate) group of which some statement replaces; every fact of a group asked
+      (the group of an entity is that of all its names); for ``merges``, every fact with such an
+      entity on either side, and then every other fact of those facts' groups;
     * ``statements``: every statement of those facts, and every SAME_AS statement between the
       names of the entities in ``merges``;
     * ``entities``: the rows of all entities that occur in the above.

@@ -18,7 +18,8 @@ class Candidate:
     """One proposed fact. ``predicate`` is UPPER_SNAKE_CASE; a denial is carried in it.
 
     ``speaker`` is who vouches for it: a person who confirms an agent's claim becomes its speaker.
-    ``replace`` says that it takes the place of every other value of (subject, predicate).
+    ``replace`` says that it takes the place of every other value of (subject, predicate);
+    ``ended`` names the one value that is no longer so, where a subject has many at a time.
     """
 
     subject: str
@@ -31,3 +32,4 @@ class Candidate:
     turn_id: str | None
     subject_type: str | None = None
     object_type: str | None = None
+    ended: str | None = None

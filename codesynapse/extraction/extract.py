@@ -133,6 +133,9 @@ def _answer(
     raise failure
 
 
+_CHOICES = ("USES", "DECIDED")  # what is no longer used may have been kept as either
+
+
 def _kept(found: Iterable[Found], clean: Clean, counts: Counter[str]) -> Iterator[Found]:
     """Redacted, lowered, above the threshold, and each fact once; ``builtin`` comes first."""
     seen: set[tuple[str, str, str, datetime | None]] = set()
@@ -147,7 +150,12 @@ def _kept(found: Iterable[Found], clean: Clean, counts: Counter[str]) -> Iterato
 
 
 def _cleaned(candidate: Candidate, clean: Clean) -> Candidate:
-    return replace(candidate, subject=clean(candidate.subject), object=clean(candidate.object))
+    return replace(
+        candidate,
+        subject=clean(candidate.subject),
+        object=clean(candidate.object),
+        ended=clean(candidate.ended) if candidate.ended else None,
+    )
 
 
 def _problem(
@@ -186,17 +194,34 @@ def _lowered(candidate: Candidate) -> Candidate:
 def statements(found: Iterable[Found], source: Source, said_at: datetime) -> list[Statement]:
     """As a batch takes them; ``said_at`` stands in where a turn has no time."""
     return [
-        Statement(
-            subject=item.candidate.subject,
-            predicate=item.candidate.predicate,
-            object=item.candidate.object,
-            said_at=item.candidate.said_at or said_at,
-            confidence=item.candidate.confidence,
-            replace=item.candidate.replace,
-            subject_type=item.candidate.subject_type,
-            object_type=item.candidate.object_type,
-            speaker=item.candidate.speaker,
-            source=replace(source, model=item.by),
-        )
+        said
         for item in found
+        for said in _said(
+            item.candidate,
+            item.candidate.said_at or said_at,
+            replace(source, model=item.by),
+        )
     ]
+
+
+def _said(candidate: Candidate, said_at: datetime, source: Source) -> Iterator[Statement]:
+    """The fact itself, before it the end of what it takes the place of."""
+    new = Statement(
+        subject=candidate.subject,
+        predicate=candidate.predicate,
+        object=candidate.object,
+        said_at=said_at,
+        confidence=candidate.confidence,
+        replace=candidate.replace,
+        subject_type=candidate.subject_type,
+        object_type=candidate.object_type,
+        speaker=candidate.speaker,
+        source=source,
+    )
+    if candidate.ended is not None:
+        for predicate in dict.fromkeys((candidate.predicate, *_CHOICES)):
+            yield replace(
+                new, predicate=predicate, object=candidate.ended, replace=False, close=True,
+                object_type=None,
+            )  # fmt: skip
+    yield new

@@ -28,7 +28,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def _run(arguments: Sequence[str], environment: Environment) -> None:
     verb, options = (arguments[0] if arguments else ""), Options(arguments[1:])
-    if guarded(environment):
+    if guarded(environment) or (options.plugin and _runs_already(verb, options, environment)):
         return
     if verb == "recall":
         recall(options, environment)
@@ -42,3 +42,10 @@ def _run(arguments: Sequence[str], environment: Environment) -> None:
         offload(options, environment)
     else:
         say("a hook is one of recall, offload, bind")
+
+
+def _runs_already(verb: str, options: Options, environment: Environment) -> bool:
+    from codesynapse.harness.beside import installed_beside
+
+    end, prompt = (" --end" if options.end else ""), (" --prompt" if options.prompt else "")
+    return installed_beside(verb + end + prompt, environment)

@@ -41,11 +41,12 @@ MAX_LOG = 256 * 1024
 class Options:
     """The words after the verb."""
 
-    __slots__ = ("client", "end", "prompt")
+    __slots__ = ("client", "end", "plugin", "prompt")
 
     def __init__(self, arguments: Sequence[str]) -> None:
         self.end = "--end" in arguments
         self.prompt = "--prompt" in arguments
+        self.plugin = "--plugin" in arguments
         self.client = "claude-code"
         if "--client" in arguments[:-1]:
             self.client = arguments[arguments.index("--client") + 1]

@@ -1,4 +1,4 @@
-"""``hooks/hooks.json``: which event runs which of our commands; every installer reads it here."""
+"""``hooks/events.json``: which event runs which of our commands; every installer reads it here."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class EventHook:
 
 def load_hooks(folder: Path | None = None) -> tuple[EventHook, ...]:
     """The hooks that ship with this installation, in order. Raises InstallRefused."""
-    path = (folder or bundled("hooks")) / "hooks.json"
+    path = (folder or bundled("hooks")) / "events.json"
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         hooks = tuple(EventHook(event=event, **entry) for event, entry in document.items())

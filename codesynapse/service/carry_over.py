@@ -23,12 +23,12 @@ from codesynapse.domain.batch import (
     plan_removal,
     removal_touches,
 )
-from codesynapse.domain.graph import FactRow, Source, StatementRow, Touches
+from codesynapse.domain.graph import FactRow, Plan, Slice, Source, StatementRow, Touches
 from codesynapse.domain.names import entity_id, fact_id, name_key
 from codesynapse.domain.scope import Principal, Scope
 from codesynapse.domain.sessions import Session
 from codesynapse.domain.turns import Speaker
-from codesynapse.errors import Forbidden, LimitExceeded, NotFound
+from codesynapse.errors import Forbidden, LimitExceeded, NotFound, StaleRevision
 from codesynapse.service.access import FactDeps
 from codesynapse.service.facts import write_batch, write_plan
 from codesynapse.store.base import AuditEntry, FactFilter, Page, ReviewItem
@@ -272,26 +272,25 @@ def withdraw(deps: FactDeps, session: Session) -> int:
     for item in review.waiting(target, _MOST_WAITING):
         if item.session_id == session.id:
             review.remove(item.id)
-    batch_id = f"withdraw-{uuid4().hex}"
+    batch_id, revision = f"withdraw-{uuid4().hex}", 0
+    found: list[str] = []
 
     def touches() -> Touches:
-        ends = {
-            end
-            for row in _all_facts(deps, target, tuple(facts.sessions_facts(target, origin)))
-            for end in (row.subject_id, row.object_id)
-        }
+        nonlocal revision, found
+        revision = facts.counts(target).revision
+        found = facts.sessions_facts(target, origin)
+        rows = _all_facts(deps, target, tuple(found))
+        ends = {end for row in rows for end in (row.subject_id, row.object_id)}
         return removal_touches(batch_id, facts.entities(target, sorted(ends)).values())
+
+    def plan(slice_: Slice) -> Plan:
+        if slice_.revision != revision:  # more may have been carried over since it was listed
+            raise StaleRevision("the facts changed since they were listed", "try again")
+        return plan_removal(target, slice_, found, batch_id, origin=origin)
 
     found = facts.sessions_facts(target, origin)
     if found:
-        write_plan(
-            deps,
-            target,
-            touches,
-            lambda slice_: plan_removal(
-                target, slice_, facts.sessions_facts(target, origin), batch_id, origin=origin
-            ),
-        )
+        write_plan(deps, target, touches, plan)
         _audit(deps, session, "carry_over.withdraw", f"{len(found)} facts")
     return len(found)
 

@@ -95,7 +95,8 @@ class JobRunner:
     def _run(self, item: Queued, *, last: bool) -> None:
         started = time.monotonic()
         job = replace(item.job, state=JobState.RUNNING, error=None)
-        self._deps.store.jobs.update(job)
+        # Whether it was queued or running makes no difference to who starts again.
+        self._deps.store.jobs.update(job, durable=False)
         counts: Counter[str] = Counter()
         try:
             run = self._prepare(item, job, counts, last)
@@ -195,7 +196,8 @@ class JobRunner:
         mark = sessions.watermark(job.session_id) or Watermark(job.session_id, 0, None)
         if job.transcript is not None and job.start <= mark.offset < job.end:
             mark = Watermark(job.session_id, job.end, job.last_turn_id or mark.turn_id)
-        sessions.advance(mark, [turn.id for turn in run.turns if turn.id])
+        # On the disk before the job counts as done, with the row that says so.
+        sessions.advance(mark, [turn.id for turn in run.turns if turn.id], durable=False)
 
     def _open_session_is_gone(self, run: _Run) -> bool:
         session = self._deps.store.sessions.get(run.session.id)

@@ -1,9 +1,8 @@
 """Writing and reading facts: every path into the graph ends in ``write_batch``.
 
-A batch is read against the part of the scope it touches, planned purely, and applied in one atomic
-write; when somebody else wrote first it is planned again.  What would pass a limit is refused
-whole, with the figures.  Every read carries the notice and gives current facts unless history or
-``as_of`` is asked.
+A batch is read against the part of the scope it touches, planned purely, and applied, all in one
+turn of the store's writer.  What would pass a limit is refused whole, with the figures.  Every
+read carries the notice and gives current facts unless history or ``as_of`` is asked.
 """
 
 from __future__ import annotations
@@ -19,7 +18,8 @@ from codesynapse.domain.names import name_key
 from codesynapse.domain.redaction import redact
 from codesynapse.domain.scope import Principal, Scope
 from codesynapse.domain.text import query_terms
-from codesynapse.errors import Invalid, NotFound, StaleRevision
+from codesynapse.errors import IndexDamaged, Invalid, NotFound, StaleRevision
+from codesynapse.recall.legs import WordScanLeg
 from codesynapse.service.access import FactDeps, check_readable, check_writable
 from codesynapse.service.views import (
     FactHistory,
@@ -94,23 +94,20 @@ def write_plan(
     touches_now: Callable[[], Touches],
     plan_for: Callable[[Slice], Plan],
 ) -> WriteResult:
-    """Read, plan and apply until nobody wrote in between. An empty plan is not written."""
+    """Read, plan and apply in one turn. An empty plan is not written.
+
+    ``touches_now`` is asked again when ``plan_for`` finds that what it named is no longer right.
+    """
     facts = deps.store.facts
     for _ in range(_ATTEMPTS):
         touches = touches_now()
-        slice_ = facts.slice(scope, touches)
-        if slice_.applied:
-            return WriteResult(touches.batch_id, applied=False)
         try:
-            plan = plan_for(slice_)
-            if plan.empty:
-                return WriteResult(touches.batch_id, applied=False)
-            facts.apply(plan, scope, slice_.revision)
+            plan = facts.change(scope, touches, plan_for)
         except StaleRevision:
-            continue  # somebody wrote between our read and our write
+            continue  # somebody wrote since the touches were listed
         return WriteResult(
             touches.batch_id,
-            applied=True,
+            applied=not plan.empty,
             fact_ids=tuple(row.id for row in plan.facts),
             removed=len(plan.removed_facts),
         )
@@ -239,9 +236,12 @@ def nodes(
 
 def _search_nodes(deps: FactDeps, scope: Scope, query: str, limit: int) -> list[NodeView]:
     facts = deps.store.facts
-    hits = facts.find_entities(scope, query_terms(query), limit)
-    rows = facts.entities(scope, [hit.id for hit in hits])
-    return [show_node(deps, scope, rows[hit.id]) for hit in hits if hit.id in rows]
+    try:
+        ids = [hit.id for hit in facts.find_entities(scope, query_terms(query), limit)]
+    except IndexDamaged:
+        ids = list(WordScanLeg(facts).search(scope, query).entities)[:limit]
+    rows = facts.entities(scope, ids)
+    return [show_node(deps, scope, rows[id_]) for id_ in ids if id_ in rows]
 
 
 def subgraph(

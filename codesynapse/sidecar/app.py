@@ -15,6 +15,7 @@ from codesynapse.errors import CodeSynapseError
 from codesynapse.sdk import models
 from codesynapse.sidecar import hooks, routes_facts, routes_sessions, routes_system
 from codesynapse.sidecar.guard import Guard
+from codesynapse.sidecar.mcp_endpoint import McpEndpoint
 from codesynapse.sidecar.refusals import Refusal, refusal_of
 from codesynapse.sidecar.running import Running
 
@@ -117,7 +118,7 @@ def create_app(running: Running) -> ASGIApp:
     app.state.running = running
     for route in ROUTES:
         _add(app, route)
-    return Guard(app, running)
+    return Guard(McpEndpoint(app, running), running)
 
 
 def _add(app: FastAPI, route: Route) -> None:

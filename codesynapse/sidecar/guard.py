@@ -27,7 +27,7 @@ from codesynapse.sidecar.forms import MAX_BODY, TooLarge, check_json
 from codesynapse.sidecar.refusals import Refusal, refusal_of
 from codesynapse.sidecar.running import Running
 
-__all__ = ["PRINCIPAL", "Guard", "MisdirectedHost"]
+__all__ = ["MCP", "PRINCIPAL", "Guard", "MisdirectedHost"]
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -37,6 +37,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 PRINCIPAL = "codesynapse.principal"
 HEALTH, HOOKS = "/healthz", "/v1/hooks/"
+MCP = frozenset({"/mcp", "/mcp/"})
 ALWAYS = frozenset({"/v1/sidecar/stop"})  # it can be stopped whatever is wrong or switched off
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 _log = logging.getLogger("codesynapse.http")
@@ -122,8 +123,8 @@ class Guard:
             return False
         if faults := self._running.faults():
             raise StoreDamaged(f"the data file is damaged: {faults[0]}", "restore a backup")
-        if self._running.deps.settings().allow_memory:
-            return False
+        if self._running.deps.settings().allow_memory or scope["path"] in MCP:
+            return False  # without memory the MCP server lists no tool, and a client goes on
         if scope["path"].startswith(HOOKS):
             return True
         raise MemoryOff("memory is switched off here", "allow_memory = true switches it on")

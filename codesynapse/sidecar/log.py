@@ -55,8 +55,8 @@ def start_log(path: str) -> logging.Logger:
     log = logging.getLogger("codesynapse")
     log.setLevel(logging.INFO)
     log.propagate = False
-    server = logging.getLogger("uvicorn")
-    server.setLevel(logging.WARNING)
-    server.propagate = False
-    log.handlers, server.handlers = handlers, handlers
+    # Everybody else, on the root: a library that sets up a log of its own finds one there already.
+    others = logging.getLogger()
+    others.setLevel(logging.WARNING)
+    log.handlers, others.handlers = handlers, handlers
     return log

@@ -1,14 +1,16 @@
 """What every engine promises. The contract suite in ``tests/store/contract.py`` holds them to it.
 
 Every call is synchronous, thread-safe and cheap to call from a worker thread.  A write has
-returned when it is on the disk, never before.  A call about one scope costs what that scope
+returned when it is on the disk, never before; one that is said not to be ``durable`` is seen at
+once and is on the disk with the next write that is, in the order in which they were made, so that
+nothing later is ever kept without it.  A call about one scope costs what that scope
 holds, whatever else the store holds.  Engines store rows and rank text; every rule about facts
 lives in ``domain``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -93,6 +95,19 @@ class FactStore(Protocol):
         """Write a plan atomically. Raises StaleRevision when the scope is past ``revision``.
 
         A batch id that is already recorded is a no-op, whatever the revision.
+        """
+        ...
+
+    def change(self, scope: Scope, touches: Touches, plan: Callable[[Slice], Plan]) -> Plan:
+        """Read a slice, plan from it and apply the plan, as one step that no other write divides.
+
+        Returns what was written: nothing when the batch is recorded already, which ``plan`` is not
+        asked about then, and nothing of an empty plan, which is not recorded either.  What
+        ``plan`` raises passes through and nothing is written.
+
+        Other writers may wait while ``plan`` runs: it is pure, quick, and calls nothing of the
+        store.  Where others are held back, each batch is planned once however many write; an
+        engine that cannot do so repeats ``slice`` and ``apply`` until the revision fits.
         """
         ...
 
@@ -208,7 +223,7 @@ class SessionStore(Protocol):
         """How far this session was extracted."""
         ...
 
-    def advance(self, mark: Watermark, turn_ids: Iterable[str]) -> None:
+    def advance(self, mark: Watermark, turn_ids: Iterable[str], *, durable: bool = True) -> None:
         """Move the watermark, never backwards, and remember these turns, atomically."""
         ...
 
@@ -224,7 +239,7 @@ class JobStore(Protocol):
         """Insert; finished jobs beyond the last 200 are dropped."""
         ...
 
-    def update(self, job: Job) -> None:
+    def update(self, job: Job, *, durable: bool = True) -> None:
         """Replace the row with this id."""
         ...
 

@@ -28,7 +28,10 @@ ALLOWED: dict[str, set[str]] = {
                 "transcripts", "providers", "paths"},
     "compose": {"config", "domain", "environment", "errors", "extraction", "jobs", "paths",
                 "providers", "recall", "service", "store"},
-    "sidecar": {"compose", "config", "domain", "environment", "errors", "harness", "link", "paths",
+    "bridge": {"environment", "link", "paths"},
+    "mcp_server": {"domain", "errors", "recall", "service", "store"},
+    "sidecar": {"mcp_server", "compose",
+                "config", "domain", "environment", "errors", "harness", "link", "paths",
                 "service", "store", "recall", "jobs", "sdk", ""},
     "sdk": {"domain", "environment", "errors", "link", "paths", ""},
     "install": {"environment", "errors", "paths", ""},
@@ -36,11 +39,11 @@ ALLOWED: dict[str, set[str]] = {
     "demo": {"environment", "errors", "harness", "install", "link", "paths", "sdk", "transcripts"},
     "cli": {"config", "demo", "domain", "environment", "errors", "evals", "harness", "install",
             "link", "paths", "sdk", "sidecar", "transcripts", ""},
-    "__main__": {"cli", "harness", "environment"},
+    "__main__": {"bridge", "cli", "harness", "environment"},
     "": set(),
 }  # fmt: skip
 
-HOOK_PATH = ("environment", "paths", "link", "transcripts", "harness")
+HOOK_PATH = ("environment", "paths", "link", "transcripts", "harness", "bridge")
 EDGES = {"harness", "jobs", "sidecar", "cli"}
 
 

@@ -13,7 +13,16 @@ import pytest
 from codesynapse.demo.sample import conversation, write_transcript
 from codesynapse.transcripts.reader import Reading, read_exchanges
 
-KNOWN = ("PostgreSQL 16", "integer cents", "pnpm", "make lint", "Marta", "Python 3.12")
+KNOWN = (
+    "PostgreSQL 16",
+    "integer cents",
+    "pnpm",
+    "make lint",
+    "Marta",
+    "Python version is 3.12",
+    "optimistic locking",
+    "RQ",
+)
 FALSE = ("SQLite is", "Celery", "npm run")
 
 

@@ -135,7 +135,23 @@ def _facts(rows: Rows, touches: Touches) -> dict[str, FactRow]:
     }
     around = _where(rows, lambda f: f.subject_id in merged or f.object_id in merged)
     groups |= {(fact.subject_id, fact.predicate) for fact in around.values()}
-    return _where(rows, lambda f: (f.subject_id, f.predicate) in groups)
+    found = _where(rows, lambda f: (f.subject_id, f.predicate) in groups)
+    return found | _asked(rows, touches)
+
+
+def _asked(rows: Rows, touches: Touches) -> dict[str, FactRow]:
+    """The facts asked one by one, and those of their groups that replace."""
+    owner = {key: name.entity_id for key, name in rows.names.items()}
+    asked = {(owner.get(s), predicate, owner.get(o)) for s, predicate, o in touches.facts}
+    groups = {(subject, predicate) for subject, predicate, _ in asked}
+    replacing = {row.fact_id for row in rows.statements.values() if row.replace}
+    return _where(
+        rows,
+        lambda f: (
+            (f.subject_id, f.predicate, f.object_id) in asked
+            or (f.id in replacing and (f.subject_id, f.predicate) in groups)
+        ),
+    )
 
 
 def _where(rows: Rows, holds: Callable[[FactRow], bool]) -> dict[str, FactRow]:

@@ -113,9 +113,16 @@ def test_scopes_do_not_meet() -> None:
 
 
 def test_what_a_batch_touches_is_named_by_key() -> None:
-    touches = batch("b1", say("API USES Redis"), say("Redis SAME_AS cache")).touches(SCOPE)
-    assert touches.names == {"api", "redis", "cache"}
-    assert touches.groups == {("api", "USES")}
+    one = batch(
+        "b1",
+        say("API USES Redis"),
+        say("API RUNS_ON! port80"),
+        say("Redis SAME_AS cache"),
+    )
+    touches = one.touches(SCOPE)
+    assert touches.names == {"api", "redis", "cache", "port80"}
+    assert touches.facts == {("api", "USES", "redis")}
+    assert touches.groups == {("api", "RUNS_ON")}
     assert touches.merges == {"redis", "cache"}
 
 

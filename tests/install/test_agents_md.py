@@ -170,6 +170,6 @@ def test_an_installation_without_its_files_says_so(tmp_path: Path) -> None:
         block_text(tmp_path)
     with pytest.raises(InstallRefused, match="is damaged"):
         load_hooks(tmp_path)
-    (tmp_path / "hooks.json").write_text('{"Stop": {"run": "rm", "timeout": 1, "does": "x"}}')
+    (tmp_path / "events.json").write_text('{"Stop": {"run": "rm", "timeout": 1, "does": "x"}}')
     with pytest.raises(InstallRefused, match="does not exist: rm"):
         load_hooks(tmp_path)

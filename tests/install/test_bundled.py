@@ -9,7 +9,7 @@ from codesynapse.install.bundled import bundled
 
 
 def test_a_checkout_finds_its_folders_beside_the_package() -> None:
-    assert (bundled("hooks") / "hooks.json").is_file()
+    assert (bundled("hooks") / "events.json").is_file()
     assert (bundled("agents_md") / "memory.md").is_file()
     assert bundled("plugin").is_dir()
 

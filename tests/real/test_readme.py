@@ -72,13 +72,15 @@ def test_the_readme_is_short_and_opens_with_the_two_commands() -> None:
     assert COMMANDS[2] == INSTALL
 
 
-@pytest.mark.parametrize("command", COMMANDS[3:])
-def test_a_command_of_the_readme_runs(place: tuple[Path, dict[str, str]], command: str) -> None:
+def test_the_commands_of_the_readme_run_in_the_order_they_stand(
+    place: tuple[Path, dict[str, str]],
+) -> None:
     project, environment = place
-    done = subprocess.run(command, shell=True, cwd=project, env=environment, check=False,
-                          capture_output=True, text=True, encoding="utf-8", timeout=60)  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stderr
+    for command in COMMANDS[3:]:
+        done = subprocess.run(command, shell=True, cwd=project, env=environment, check=False,
+                              capture_output=True, encoding="utf-8", timeout=60)  # fmt: skip
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+        assert "Traceback" not in done.stderr, command
 
 
 def test_inline_commands_of_the_readme_exist(place: tuple[Path, dict[str, str]]) -> None:

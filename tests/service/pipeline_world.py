@@ -161,9 +161,11 @@ class PipelineWorld:
         )
 
     def settled(self, *named: Session) -> None:
-        """Wait until the jobs of these sessions have run."""
-        ids = [session.id for session in named]
-        assert self.queue.wait(ids, time.monotonic() + 20), "jobs did not end in time"
+        """Wait until the jobs of these sessions have run, for as long as any job still ends."""
+        ids, left = [session.id for session in named], -1
+        while not self.queue.wait(ids, time.monotonic() + 20):
+            before, left = left, len(self.store.jobs.unfinished())
+            assert left != before, "no job ended for twenty seconds"
 
     def run(self, session: Session, *texts: str) -> Job:
         """Offload what the person says, and wait for the outcome."""

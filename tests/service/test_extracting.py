@@ -79,6 +79,25 @@ def test_a_fact_is_valid_from_when_it_was_said(world: PipelineWorld) -> None:
     assert row.intervals[0].start == last_year
 
 
+def test_what_is_replaced_ends_and_what_is_used_beside_it_stays(world: PipelineWorld) -> None:
+    world.start()
+    one = world.session()
+
+    world.run(one, "We use Redis 7. We use npm.")
+    assert world.facts(one) == {"project USES Redis 7", "project USES npm"}
+    world.run(one, "Let's go with optimistic locking.")
+    world.run(one, "We moved from npm to pnpm.")
+    world.run(one, "OK, RQ it is.")
+
+    assert world.facts(one) == {
+        "project USES Redis 7",
+        "project USES pnpm",
+        "project DECIDED optimistic locking",
+        "project DECIDED RQ",
+    }
+    assert "project USES npm" in world.facts(one, history=True)
+
+
 def test_secrets_are_redacted_again_before_anything_is_extracted(
     world: PipelineWorld, server: ModelServer
 ) -> None:

@@ -14,6 +14,7 @@ from codesynapse.domain.turns import Speaker, Turn
 from codesynapse.errors import Forbidden, Invalid, QueueFull, Unavailable
 from codesynapse.service import offload, sessions
 from codesynapse.service.pipeline import upkeep
+from codesynapse.store.sqlite import SqliteStore
 from tests.providers.server import (
     ModelServer,
     facts,
@@ -174,7 +175,7 @@ def test_a_crash_between_the_write_and_the_watermark_adds_nothing_twice(
     turn = transcript.add("I prefer tabs over spaces.", uuid="u1")
     job = world.offload(one, [turn], transcript=transcript, end=transcript.size)
 
-    def crash(*_: object) -> None:
+    def crash(*_: object, **__: object) -> None:
         raise RuntimeError("I prefer tabs over spaces.")
 
     with monkeypatch.context() as patched:
@@ -256,19 +257,39 @@ def test_many_sessions_at_once_lose_nothing_that_was_taken(world: PipelineWorld)
                     break
                 except QueueFull as full:
                     refused.append(full)
-                    world.settled(session)
+                    world.settled(*owned)  # until there is room, whoever's jobs take it
 
     threads = [threading.Thread(target=work, args=(session,)) for session in owned]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join()
     world.settled(*owned)
 
     assert refused
     assert world.states() == [JobState.DONE] * 60
     for session in owned:
         assert len(world.facts(session)) == 10
+
+
+def test_a_job_waits_for_the_disk_when_it_is_taken_when_it_has_facts_and_when_it_is_done(
+    world: PipelineWorld,
+) -> None:
+    """The states between need no wait of their own: the next one takes them along."""
+    one, ran = world.session(), list[str]()
+    assert isinstance(world.store, SqliteStore)
+    writer = world.store._database._writer
+    writer.set_trace_callback(ran.append)
+    job = world.offload(one, said("I prefer tabs over spaces."))
+    world.start()
+    world.settled(one)
+    writer.set_trace_callback(None)
+
+    assert world.job(job).state is JobState.DONE
+    levels = [line.split()[-1] for line in ran if line.startswith("PRAGMA synchronous")]
+    assert levels[0] == "FULL"
+    running, facts, mark, done = levels[levels.index("NORMAL") :]
+    assert (running, facts, mark, done) == ("NORMAL", "FULL", "NORMAL", "FULL")
 
 
 def test_the_jobs_of_others_are_not_listed(world: PipelineWorld) -> None:

@@ -149,8 +149,8 @@ def useless(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return str(tmp_path / "file" / "home")
     if request.param == "no place":
         return "/proc/codesynapse"
-    if os.name != "posix" or os.geteuid() == 0:
-        pytest.skip("nothing is read-only to this user")
+    if os.geteuid() == 0:  # to whom no folder is read-only, but a kernel's own file system is
+        return "/sys/codesynapse"
     folder = tmp_path / "sealed"
     folder.mkdir(mode=0o500)
     return str(folder / "home")

@@ -10,15 +10,18 @@ Classes follow ``store.base``: this file holds the graph, ``contract_search`` fi
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from threading import Barrier, Thread
 
 import pytest
 
-from codesynapse.domain.graph import Interval, Order, Plan, Slice
+from codesynapse.domain.batch import Batch
+from codesynapse.domain.graph import Interval, Limits, Order, Plan, Slice, Source
 from codesynapse.domain.scope import Scope
-from codesynapse.errors import Invalid, StaleRevision
+from codesynapse.domain.statements import Statement
+from codesynapse.errors import Invalid, LimitExceeded, StaleRevision
 from codesynapse.store.base import Counts, FactFilter, Page, Store
 from tests.store.planning import (
     SCOPE,
@@ -40,6 +43,8 @@ OTHER = Scope.session("s1")
 
 class StoreContract:
     """Gives each test an empty store of its own, closed and sound afterwards."""
+
+    plans_once = True  # False where ``change`` may have to plan again
 
     def open(self, folder: Path) -> Store:
         raise NotImplementedError
@@ -111,6 +116,26 @@ class SliceContract(StoreContract):
         assert {s.fact_id for s in found.statements} == {"a|USES|b", "a|USES|c"}
         assert set(found.entities) == {"e-a", "e-b", "e-c"}
 
+    def test_a_fact_asked_comes_with_what_replaces_in_its_group(self, store: Store) -> None:
+        row = entity("a", None, "alias")
+        facts = [fact("a", "USES", name) for name in "bcd"] + [fact("a", "OWNS", "b")]
+        written = plan("b1", *facts)
+        quiet = tuple(
+            replace(said, replace="|c" in str(said.fact_id)) for said in written.statements
+        )
+        write(
+            store,
+            replace(written, statements=quiet),
+            Plan("b2", names=(keyed(row, "alias"),), entities=(row,)),
+        )
+        asked = touching("alias", "b", facts=frozenset({("alias", "USES", "b")}))
+        found = store.facts.slice(SCOPE, asked)
+        assert {f.id for f in found.facts} == {"a|USES|b", "a|USES|c"}
+        assert {s.fact_id for s in found.statements} == {"a|USES|b", "a|USES|c"}
+        assert set(found.entities) == {"e-a", "e-b", "e-c"}
+        new = touching("a", "x", facts=frozenset({("a", "USES", "x"), ("x", "USES", "a")}))
+        assert {f.id for f in store.facts.slice(SCOPE, new).facts} == {"a|USES|c"}
+
     def test_a_merge_reads_all_around_and_the_groups_that_touches(self, store: Store) -> None:
         around = [fact("m", "USES", "x"), fact("y", "OWNS", "m"), fact("y", "OWNS", "z", end=9)]
         write(store, plan("b1", *around, fact("y", "HAS", "z"), fact("q", "OWNS", "z")))
@@ -158,6 +183,70 @@ class FactsContract(StoreContract):
         assert store.facts.counts(SCOPE) == Counts(2, 1, 1, 1)
         assert store.facts.names(SCOPE, ["c"]) == {}
         assert not store.facts.slice(SCOPE, touching(batch="b2")).applied
+
+    def test_a_change_is_planned_from_what_it_touches_and_written(self, store: Store) -> None:
+        one, two = plan("b1", fact("a", "USES", "b")), plan("b2", fact("a", "USES", "c"))
+        seen: list[Slice] = []
+
+        def planned(slice_: Slice) -> Plan:
+            seen.append(slice_)
+            return one if slice_.revision == 0 else two
+
+        asked = touching("a", batch="b1")
+        assert store.facts.change(SCOPE, asked, planned) == one
+        assert store.facts.change(SCOPE, asked, planned) == Plan("b1")  # without asking again
+        asked = touching("a", batch="b2")
+        assert store.facts.change(SCOPE, asked, planned) == two
+        assert [slice_.revision for slice_ in seen] == [0, 1]
+        assert set(seen[1].names) == {"a"}
+        assert store.facts.counts(SCOPE) == Counts(3, 2, 2, 2)
+
+    def test_a_change_that_is_empty_or_fails_leaves_nothing(self, store: Store) -> None:
+        def fails(_: Slice) -> Plan:
+            raise LimitExceeded("enough")
+
+        asked = touching("a", batch="b1")
+        assert store.facts.change(SCOPE, asked, lambda _: Plan("b1")).empty
+        with pytest.raises(LimitExceeded):
+            store.facts.change(SCOPE, asked, fails)
+        assert store.facts.slice(SCOPE, asked) == Slice(0, False, 0, 0)
+
+    @pytest.mark.timeout(120)
+    def test_many_writers_of_one_scope_lose_nothing(self, store: Store) -> None:
+        plans: list[str] = []
+
+        def say(writer: int) -> None:
+            for number in range(12):
+                said = (
+                    Statement("app", "USES", f"tool {number}", at(number)),
+                    Statement("app", "PORT", f"p{writer}-{number}", at(number), replace=True),
+                    Statement(f"module {writer}", "OWNED_BY", "Dana", at(number)),
+                )
+                batch = Batch(f"{writer}-{number}", said, Source("cli", at(0)))
+
+                def planned(slice_: Slice, batch: Batch = batch) -> Plan:
+                    plans.append(batch.id)
+                    return batch.plan(SCOPE, slice_, Limits())
+
+                store.facts.change(SCOPE, batch.touches(SCOPE), planned)
+                store.facts.change(SCOPE, batch.touches(SCOPE), planned)
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(say, range(8)))
+        assert len(set(plans)) == 96
+        assert len(plans) == 96 or not self.plans_once
+        facts, _ = store.facts.facts(SCOPE, FactFilter(history=True), Page(500))
+        by_predicate = {
+            name: [row for row in facts if row.predicate == name]
+            for name in ("USES", "PORT", "OWNED_BY")
+        }
+        assert [row.confirmations for row in by_predicate["USES"]] == [8] * 12
+        assert [row.confirmations for row in by_predicate["OWNED_BY"]] == [12] * 8
+        assert len(by_predicate["PORT"]) == 96
+        assert sum(row.current for row in by_predicate["PORT"]) == 1
+        assert len(store.facts.statements(SCOPE, [row.id for row in facts])) == 288
+        assert store.facts.counts(SCOPE) == Counts(1 + 12 + 96 + 8 + 1, 116, 21, 96)
+        assert store.verify() == []
 
     def test_every_plan_moves_the_revision_by_one_even_an_empty_one(self, store: Store) -> None:
         write(store, plan("b1", fact("a", "USES", "b")), Plan("b2"))

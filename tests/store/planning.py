@@ -135,5 +135,6 @@ def touching(
     batch: str = "next",
     groups: frozenset[tuple[str, str]] = frozenset(),
     merges: tuple[str, ...] = (),
+    facts: frozenset[tuple[str, str, str]] = frozenset(),
 ) -> Touches:
-    return Touches(batch, frozenset(names), groups, frozenset(merges))
+    return Touches(batch, frozenset(names), groups, frozenset(merges), facts)

@@ -78,6 +78,18 @@ def test_writes_that_come_together_share_one_transaction(database: Database) -> 
     assert len(_words(database)) == 12
 
 
+def test_a_write_that_need_not_be_durable_is_seen_at_once_and_waits_for_no_disk(
+    database: Database,
+) -> None:
+    ran: list[str] = []
+    database.write(lambda connection: connection.set_trace_callback(ran.append))
+    database.write(lambda connection: _add(connection, "soon"), durable=False)
+    assert _words(database) == ["soon"]
+    database.write(lambda connection: _add(connection, "now"))
+    levels = [line.split()[-1] for line in ran if line.startswith("PRAGMA synchronous")]
+    assert levels == ["NORMAL", "FULL"]
+
+
 def test_one_that_fails_in_a_shared_transaction_fails_alone(database: Database) -> None:
     database.write(lambda connection: _add(connection, "taken"))
     _, failed = _at_once(database, "a", "taken", "b")

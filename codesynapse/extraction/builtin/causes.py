@@ -16,7 +16,7 @@ from codesynapse.extraction.builtin.phrases import (
 )
 from codesynapse.extraction.builtin.segment import Sentence
 
-__all__ = ["causes", "diagnosis", "explicit_cause", "outright_cause"]
+__all__ = ["caused", "causes", "diagnosis", "explicit_cause", "outright_cause"]
 
 _SAID = [
     re.compile(
@@ -108,6 +108,7 @@ _STRIP = re.compile(
     r"because |because )+",
     re.I,
 )
+_BY = re.compile(r"^(?P<s>\S.{3,70}?) (?:is|was|are|were) caused by (?P<o>\S.+)$", re.I)
 _OBSERVED = re.compile(r"\b(?:says?|reads? like|author|i'm treating|asks? for|looks?)\b", re.I)
 _ACTION = re.compile(
     r"^(?:i(?:'ve|'ll|'m| have| will| am| could| can| would| switched| changed| "
@@ -187,6 +188,13 @@ def _troubled(text: str) -> bool:
             re.I,
         )
     )
+
+
+def caused(trouble: str, cause: str, strength: float) -> Draft:
+    """A confirmed cause, of the trouble that it names itself, else of the one spoken of."""
+    found = _BY.match(cause)
+    who, what = (condensed(found["s"]), condensed(found["o"])) if found else (None, None)
+    return Draft(who or trouble, "CAUSED_BY", what or cause, strength)
 
 
 def explicit_cause(text: str) -> bool:

@@ -95,6 +95,7 @@ _INSTEAD = re.compile(
     r"(?P<o>\S.*?) (?:instead|here|for (?:that|this|these|those))(?:$|[ ,.].*$)",
     re.I,
 )
+_VALUE_OF = re.compile(rf"^(?P<s>[a-z]+(?: [a-z]+){{0,2}}) (?P<o>{CODE})$")
 _NOT_BUT = re.compile(
     r"^(?:it is |that is |it should be |should be |is |its )?(?P<o>\S.*?),? (?:not"
     r"|rather than|instead of) (?P<old>\S.*)$",
@@ -150,9 +151,27 @@ _NOT_NEW = re.compile(
 )
 
 
+_LAST_WORDS = re.compile(
+    r"(?:,? (?:then|please|pls|i guess|for real|after all|i think))*[\s.!]*$", re.I
+)
+_POINTING = re.compile(
+    r"^(?:the|a|an|your|my|our|his|her|their|its|whatever|what|how|some|any|each|every|all|no"
+    r"|more|less|most|just|like|plan|step|phase|part|item|number|route)\b",
+    re.I,
+)
+_UNNAMED = re.compile(
+    r"\b(?:approach|option|version|idea|plan|way|solution|fix|change|suggestion|proposal|choice"
+    r"|thing|stuff|one|former|latter|first|second|third|last|same|other|simpler|easier|better"
+    r"|best|faster|safer|cleaner|recommended|original|current|new|old|default|there|then|please"
+    r"|next|ahead|back|again|now|it)s?\b",
+    re.I,
+)
+
+
 def decisions(clause: Clause, talk: Talk) -> Sequence[Draft]:
     """Such as "let's go with X", "X it is", "we settled on X"."""
-    found = next((m for p in _DECISIONS if (m := p.match(clause.text))), None)
+    said = _LAST_WORDS.sub("", clause.text)
+    found = next((m for p in _DECISIONS if (m := p.match(said))), None)
     if not found or gates.unreal(clause.text):
         return ()
     tail = found.group("o")
@@ -161,10 +180,23 @@ def decisions(clause: Clause, talk: Talk) -> Sequence[Draft]:
     if what is None or _NOT_NEW.match(what) or is_pronoun(what):
         return ()
     asked = talk.asked.text.casefold() if talk.asked else ""
-    if not (specific(what) or what.split()[0].casefold() in asked) or gates.one_off(what):
+    known = specific(what) or what.split()[0].casefold() in asked or _named_thing(tail, what)
+    if not known or gates.one_off(what):
         return ()
     who = (about and subject(about.group("t"))) or _question_topic(talk) or PROJECT
     return [Draft(who, "DECIDED", what, 0.9, replace=True)]
+
+
+def _named_thing(tail: str, what: str) -> bool:
+    """Whether a technique is named, such as "optimistic locking": no article, no bare gerund."""
+    words = what.split()
+    if (
+        _POINTING.match(tail)
+        or _UNNAMED.search(what)
+        or not all(w.replace("-", "").isalpha() for w in words)
+    ):
+        return False
+    return 2 <= len(words) <= 3 and not re.search(r"(?:ing|ly)$", words[0])
 
 
 def _question_topic(talk: Talk) -> str | None:
@@ -199,11 +231,21 @@ def _replacement(found: re.Match[str], clause: Clause, talk: Talk) -> Sequence[D
         return ()
     old = found.groupdict().get("old")
     spoken = f"{found.group('o')} {old or ''}"
-    command = re.match(CODE, what) is not None and " " in clause.sentence.spans.restore(what)
-    who = talk.topic or (talk.asked.topic if talk.asked else None) or PROJECT
     if old and not (specific(spoken) or clause.corrects):
         return ()
-    return [Draft(who, "RUNS_WITH" if command else "USES", what, 0.9, replace=True)]
+    if renamed := _VALUE_OF.match(what):
+        return [Draft(renamed["s"], "IS", renamed["o"], 0.9, replace=True)]
+    command = re.match(CODE, what) is not None and " " in clause.sentence.spans.restore(what)
+    purpose = _FOR.search(old or "")
+    who = (purpose and subject(purpose["t"])) or talk.close_topic() or PROJECT
+    ended = _ended(_FOR.sub("", old or ""))
+    return [Draft(who, "RUNS_WITH" if command else "USES", what, 0.9, replace=True, ended=ended)]
+
+
+def _ended(old: str | None) -> str | None:
+    """The value that was named as the old one."""
+    name = trim(old or "", 4)
+    return name if name and not is_pronoun(name) else None
 
 
 def migrations(clause: Clause, talk: Talk) -> Sequence[Draft]:
@@ -221,7 +263,7 @@ def migrations(clause: Clause, talk: Talk) -> Sequence[Draft]:
         or re.match(r"i am|i$", found.group("s"), re.I)
     ):
         return ()
-    return [Draft(who, "USES", what, 0.88, replace=True)]
+    return [Draft(who, "USES", what, 0.88, replace=True, ended=_ended(found["old"]))]
 
 
 def versions(clause: Clause, talk: Talk) -> Sequence[Draft]:

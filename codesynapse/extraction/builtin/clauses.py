@@ -38,13 +38,17 @@ _POINTING = words("this that which what there here something nothing anything wh
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a rule proposes, still masked. ``strength`` is the confidence it deserves."""
+    """What a rule proposes, still masked. ``strength`` is the confidence it deserves.
+
+    ``ended`` is the value that it takes the place of, where that was named.
+    """
 
     subject: str
     predicate: str
     object: str
     strength: float = 0.85
     replace: bool = False
+    ended: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +72,16 @@ class Talk:
 
     asked: Asked | None = None
     topic: str | None = None
+    stale: str | None = None  # the topic as it was two turns ago and more: too far for "use X"
     trouble: str | None = None
     answering: bool = False  # a question about a thing is open, and this is its answer
     looked: bool = False  # somebody looked into the trouble, instead of only talking
     proposals: list[str] = field(default_factory=list)
+
+    def close_topic(self) -> str | None:
+        """What was spoken of just now, or what the open question is about."""
+        asked = self.asked.topic if self.asked else None
+        return self.topic if self.topic and self.topic != self.stale else asked
 
 
 Family = Callable[[Clause, Talk], Sequence[Draft]]

@@ -20,6 +20,7 @@ from codesynapse.extraction.builtin import (
     notices,
     orders,
     people,
+    resolutions,
     statements,
     topics,
 )
@@ -49,6 +50,7 @@ _FAMILIES: tuple[Family, ...] = (
     norms.bans,
     commands.commands,
     choices.corrections,
+    resolutions.resolutions,
     choices.decisions,
     choices.migrations,
     choices.versions,
@@ -96,6 +98,10 @@ _FIXED = re.compile(
 )
 
 
+_ORDERS = frozenset({"REQUIRES", "MUST_NOT", "MUST", "PREFERS", "DECIDED"})
+_DANGLING = re.compile(
+    r"^(?:not )?\w+ (?:her|him|them|it|this|that|these|those|one)\b(?! (?:\w+-)?\w+ing\b)", re.I
+)
 _HEADLESS = re.compile(
     r"^(?:(?P<verb>needs?|requires?|must|has to|have to|uses?|lives?|runs?|goes"
     r"|listens|belongs|reads|writes|calls|talks|only|never|is|are|corre|läuft|roda|"
@@ -138,6 +144,7 @@ class Listener:
         if self._place - self._topic_at > _TOPIC_LASTS:
             self._talk.topic = None
         before = self._talk.topic
+        self._talk.stale = before if self._place - self._topic_at > 1 else None
         said = sentences(turn.text)
         if turn.role is Speaker.USER:
             if not (gates.injected(turn.text[:20_000]) or pasted(turn.text)):
@@ -250,6 +257,8 @@ class Listener:
         return True
 
     def _take(self, draft: Draft, clause: Clause, turn: Turn) -> None:
+        if _DANGLING.match(draft.object) and draft.predicate in _ORDERS:
+            return  # nobody can follow "ask her" later
         self._note(draft, clause.sentence.spans, turn, Speaker.USER, clause.sentence.text)
         if draft.predicate == "CAUSED_BY":
             self._talk.trouble, self._talk.looked = None, False
@@ -268,7 +277,7 @@ class Listener:
             self._note(draft, spans, turn, Speaker.USER, "")
         firm = (pending.named or self._talk.looked) and not self._answerable
         if pending.cause and self._talk.trouble and firm:
-            draft = Draft(self._talk.trouble, "CAUSED_BY", pending.cause, 0.78)
+            draft = causes.caused(self._talk.trouble, pending.cause, 0.78)
             self._note(draft, pending.cause_spans, turn, Speaker.USER, "")
             self._talk.trouble, self._talk.looked = None, False
         self._pending = Pending()
@@ -388,7 +397,7 @@ class Listener:
             return
         outright = any(causes.diagnosis(s) and causes.outright_cause(s.text) for s in said)
         if outright and any(_FIXED.search(s.text) for s in said):
-            draft = Draft(trouble, "CAUSED_BY", pending.cause, 0.65)
+            draft = causes.caused(trouble, pending.cause, 0.65)
             self._note(draft, pending.cause_spans, turn, Speaker.ASSISTANT, "")
 
     def _note(self, draft: Draft, spans: Spans, turn: Turn, speaker: Speaker, spoken: str) -> None:
@@ -398,6 +407,7 @@ class Listener:
             spans.restore(draft.object),
             draft.strength,
             draft.replace,
+            spans.restore(draft.ended) if draft.ended else None,
         )
         self.notes.append(Note(restored, spans, turn, self._place, speaker, spoken))
 

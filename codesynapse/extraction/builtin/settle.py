@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from codesynapse.domain.redaction import find_secrets
 from codesynapse.domain.turns import Speaker
 from codesynapse.extraction.builtin import gates
+from codesynapse.extraction.builtin.clauses import PROJECT, USER, Draft
 from codesynapse.extraction.builtin.lexicon import words
 from codesynapse.extraction.builtin.notes import Note
 from codesynapse.extraction.candidates import Candidate
@@ -17,6 +18,7 @@ __all__ = ["settle"]
 _SINGLE = words(
     "VERSION_IS DECIDED RUNS_WITH RUNS_ON LISTENS_ON LOCATED_IN NAMED STAYS_ON OWNED_BY"
 )
+_SINGLE_OF_ALL = words("VERSION_IS NAMED IS STAYS_ON")
 _GONE = re.compile(
     r"\b(?:no longer|anymore|gone|old|leftover|legacy|dead|dropped|is out|are out"
     r"|instead of|superseded|not|never|was too|"
@@ -55,10 +57,19 @@ def _superseded(note: Note, later: Sequence[Note]) -> bool:
 
 def _replaces(other: Note, note: Note) -> bool:
     new, old = other.draft, note.draft
-    if not _same(new.subject, old.subject) or new.predicate != old.predicate:
+    if not _same(new.subject, old.subject):
+        return False
+    if new.ended and new.ended.casefold() == old.object.casefold():
+        return True
+    if new.predicate != old.predicate or _has_many(old):
         return False
     single = new.replace or old.predicate in _SINGLE
     return single and new.object.casefold() != old.object.casefold()
+
+
+def _has_many(draft: Draft) -> bool:
+    """Whether the subject has many values at a time: a project uses more than one tool."""
+    return draft.subject in (PROJECT, USER) and draft.predicate not in _SINGLE_OF_ALL
 
 
 def _same(one: str, other: str) -> bool:
@@ -96,8 +107,9 @@ def _candidate(note: Note, spellings: dict[str, str]) -> Candidate:
         predicate=draft.predicate,
         object=spellings.get(draft.object.casefold(), draft.object),
         confidence=draft.strength if note.speaker is Speaker.USER else min(draft.strength, 0.7),
-        replace=draft.replace,
+        replace=draft.replace and not _has_many(draft),
         said_at=note.turn.at,
         speaker=note.speaker,
         turn_id=note.turn.id,
+        ended=draft.ended if draft.ended != draft.object else None,
     )

@@ -84,7 +84,8 @@ _UNKNOWN = re.compile(
 )
 _CHOICE = re.compile(r"\bwhich (?:one|of (?:these|those|them|the two))\b", re.I)
 _TALKING = re.compile(
-    r"^(?:i (?:was|can|think|also|have|could|would|understand|see|don't|do)\b|it "
+    r"^(?:(?:which|who|whose|where|when|any|anything|are there)\b|"
+    r"i (?:was|can|think|also|have|could|would|understand|see|don't|do)\b|it "
     r"seems|it looks|speaking|sometimes|we (?:rolled|should|could|need)|"
     r"are |is |was |were |has |have |did |can't we|if |maybe|let's|can (?:we|you"
     r"|i)|could|should|is (?:there|it)|what|implement|please|pls|add|make|thanks"

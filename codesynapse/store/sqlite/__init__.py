@@ -26,13 +26,13 @@ from codesynapse.store.sqlite.connection import Database, connect, sqlite_errors
 from codesynapse.store.sqlite.facts import SqliteFacts
 from codesynapse.store.sqlite.files import tighten
 from codesynapse.store.sqlite.jobs import SqliteJobs
+from codesynapse.store.sqlite.mending import index_again, mend
 from codesynapse.store.sqlite.opening import prepare
 from codesynapse.store.sqlite.repos import SqliteRepos
 from codesynapse.store.sqlite.review import SqliteReview
 from codesynapse.store.sqlite.sessions import SqliteSessions
 from codesynapse.store.sqlite.upkeep import (
     copy_store,
-    index_again,
     leave_mark,
     sweep_index,
     take_mark,
@@ -55,7 +55,7 @@ def open_store(
     ``backups`` is where copies go before a migration: by default beside the file.
     """
     prepare(path, backups or path.parent / "backups", clock())
-    return SqliteStore(path, clock())
+    return SqliteStore(path, clock)
 
 
 class SqliteStore:
@@ -68,13 +68,13 @@ class SqliteStore:
     review: ReviewStore
     audit: AuditStore
 
-    def __init__(self, path: Path, now: datetime) -> None:
+    def __init__(self, path: Path, clock: Callable[[], datetime]) -> None:
         self.path = path
         self._token = uuid.uuid4().hex
         with sqlite_errors(path):
-            self._database = Database(path, tidy)
+            self._database = Database(path, tidy, lambda c: mend(c, clock()))
         self._database.write(index_again)
-        self.unclean = self._database.write(lambda c: take_mark(c, self._token, now))
+        self.unclean = self._database.write(lambda c: take_mark(c, self._token, clock()))
         tighten(path)
         self.facts = SqliteFacts(self._database)
         self.repos = SqliteRepos(self._database)
@@ -85,10 +85,28 @@ class SqliteStore:
 
     def verify(self) -> list[str]:
         """Every page, the agreement of all tables, and the index against the tables."""
+        rows = self._faults_of_rows()
+        try:
+            return rows + self._database.look(check_index)
+        except StoreDamaged as damage:
+            return rows or [damage.message]
+
+    def recover(self) -> list[str]:
+        """``verify`` after an unclean stop: the full-text index is mended where it is at fault.
+
+        What is returned cannot be mended: the file must not be served.
+        """
+        if rows := self._faults_of_rows():
+            return rows
+        if self._database.look(check_index):
+            self._database.mend()
+            return self.verify()
+        return []
+
+    def _faults_of_rows(self) -> list[str]:
         try:
             with self._database.read() as connection:
-                faults = check_rows(connection)
-            return faults + self._database.write(check_index)
+                return check_rows(connection)
         except StoreDamaged as damage:
             return [damage.message]
 
@@ -99,7 +117,7 @@ class SqliteStore:
 
     def reindex(self) -> None:
         """Make the whole full-text index anew."""
-        self._database.write(lambda connection: index_again(connection, force=True))
+        self._database.mend()
 
     def compact(self) -> None:
         """Take the words of everything deleted off the disk now, instead of when it is quiet."""

@@ -3,7 +3,8 @@
 Promises: ``write`` has returned when the change is on the disk; what several callers write at
 once shares one transaction, yet each succeeds or fails alone; ``read`` sees one moment of the
 store from beginning to end; nobody outside this module sees a ``sqlite3`` error.  Once damage was
-met, nothing is served any more.
+met, nothing is served any more; damage of the full-text index alone is mended by the writer: at
+once when a write meets it, behind the caller's back when a read does.
 """
 
 from __future__ import annotations
@@ -17,9 +18,15 @@ from threading import BoundedSemaphore, Event, Lock, Thread
 from types import TracebackType
 from typing import Generic, TypeVar
 
-from codesynapse.errors import CodeSynapseError, Invalid, StoreDamaged, Unavailable
+from codesynapse.errors import (
+    CodeSynapseError,
+    IndexDamaged,
+    Invalid,
+    StoreDamaged,
+    Unavailable,
+)
 
-__all__ = ["READERS", "Atomic", "Database", "connect", "sqlite_errors"]
+__all__ = ["READERS", "Atomic", "Database", "connect", "index_errors", "sqlite_errors"]
 
 READERS = 8
 
@@ -28,6 +35,9 @@ _BUSY_MS = 30_000  # how long another process may hold the write lock
 _Result = TypeVar("_Result")
 
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+# An index holds each row once: what SQLite says when it holds one that was not to be there.
+_DISAGREES = _DAMAGED | {sqlite3.SQLITE_CONSTRAINT}
+_UNUSABLE = ("vtable constructor failed", "no such table")  # how SQLite says it of an index
 _UNAVAILABLE = {
     sqlite3.SQLITE_FULL: ("no space is left for the data file", "free some space on that disk"),
     sqlite3.SQLITE_BUSY: ("the data file is locked by another program", "close it and try again"),
@@ -78,6 +88,20 @@ def sqlite_errors(path: Path) -> Iterator[None]:
         ) from error
 
 
+@contextmanager
+def index_errors() -> Iterator[None]:
+    """Around statements that touch the full-text index only: what is damaged then is the index."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in _DISAGREES or str(error).startswith(_UNUSABLE):
+            raise IndexDamaged(
+                f"the full-text index is damaged: {error}", "it is built anew; try again"
+            ) from error
+        raise
+
+
 def _translated(path: Path, error: sqlite3.DatabaseError) -> CodeSynapseError | None:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the low byte is the kind
     if code in _DAMAGED:
@@ -92,14 +116,18 @@ def _translated(path: Path, error: sqlite3.DatabaseError) -> CodeSynapseError | 
 
 
 class Atomic:
-    """A nested-safe step: all of what runs inside it is kept, or nothing of it."""
+    """A nested-safe step: all of what runs inside it is kept, or nothing of it.
+
+    Of what it runs itself, only the full-text index reads any page: it writes at such moments.
+    """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._nested = connection.in_transaction
 
     def __enter__(self) -> sqlite3.Connection:
-        self._connection.execute("SAVEPOINT step" if self._nested else "BEGIN IMMEDIATE")
+        with index_errors():
+            self._connection.execute("SAVEPOINT step" if self._nested else "BEGIN IMMEDIATE")
         return self._connection
 
     def __exit__(
@@ -112,8 +140,9 @@ class Atomic:
             self._undo()
             return
         try:
-            self._connection.execute("RELEASE step" if self._nested else "COMMIT")
-        except sqlite3.Error:
+            with index_errors():
+                self._connection.execute("RELEASE step" if self._nested else "COMMIT")
+        except (sqlite3.Error, IndexDamaged):
             self._undo()
             raise
 
@@ -127,8 +156,16 @@ class Atomic:
 class _Pending(Generic[_Result]):
     """One caller's write on its way: what goes wrong inside ``with`` is kept for the caller."""
 
-    def __init__(self, step: Callable[[sqlite3.Connection], _Result]) -> None:
+    def __init__(
+        self,
+        step: Callable[[sqlite3.Connection], _Result],
+        *,
+        looks: bool = False,
+        durable: bool = True,
+    ) -> None:
         self.step = step
+        self.looks = looks
+        self.durable = durable
         self.error: BaseException | None = None
         self.result: _Result | None = None
         self.done = Event()
@@ -149,13 +186,20 @@ class _Pending(Generic[_Result]):
 class Database:
     """The open file. ``tidy`` is work in small steps for when no caller waits to write;
 
-    it returns whether anything is left to do.
+    it returns whether anything is left to do.  ``mend`` makes a damaged full-text index anew.
     """
 
-    def __init__(self, path: Path, tidy: Callable[[sqlite3.Connection], bool]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        tidy: Callable[[sqlite3.Connection], bool],
+        mend: Callable[[sqlite3.Connection], None] = lambda _: None,
+    ) -> None:
         self.path = path
         self._uri = path.absolute().as_uri()
         self._tidy = tidy
+        self._mend = mend
+        self._broken = False  # the index: somebody met damage of it
         self._untidy = True  # a process that ended may have left some
         self._damage: StoreDamaged | None = None
         self._closed = False
@@ -167,9 +211,21 @@ class Database:
         self._thread = Thread(target=self._work, name="codesynapse-writer", daemon=True)
         self._thread.start()
 
-    def write(self, step: Callable[[sqlite3.Connection], _Result]) -> _Result:
-        """Run ``step`` in a transaction on the writer thread; return once it is on the disk."""
-        pending = _Pending(step)
+    def write(
+        self, step: Callable[[sqlite3.Connection], _Result], *, durable: bool = True
+    ) -> _Result:
+        """Run ``step`` in a transaction on the writer thread; return once it is on the disk.
+
+        What need not be durable survives a killed process, though not a machine that stops: it is
+        on the disk with the next durable write, and never without what was written before it.
+        """
+        return self._wait_for(_Pending(step, durable=durable))
+
+    def look(self, step: Callable[[sqlite3.Connection], _Result]) -> _Result:
+        """Run ``step`` on the writer, for what cannot be asked otherwise, and undo all it does."""
+        return self._wait_for(_Pending(step, looks=True))
+
+    def _wait_for(self, pending: _Pending[_Result]) -> _Result:
         with self._lock:  # nothing may be queued behind the end
             self._check_open()
             self._queue.put(pending)  # type: ignore[arg-type]
@@ -187,10 +243,19 @@ class Database:
             try:
                 connection.execute("BEGIN")
                 yield connection
+            except IndexDamaged:
+                self._broken = True
+                self.tidy_later()  # which mends it before anything else
+                raise
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 self._put_back(connection)
+
+    def mend(self) -> None:
+        """Make the full-text index anew; returns once that is on the disk."""
+        self._broken = True
+        self.write(lambda _: None)
 
     @property
     def waiting(self) -> int:
@@ -246,20 +311,26 @@ class Database:
         except StoreDamaged as damage:
             self._damage = damage
             raise
+        except IndexDamaged:
+            self._broken = True
+            raise
 
     def _work(self) -> None:
         """The writer thread: groups of writes, and tidying while there are none."""
         while True:
             group = self._next_group()
             pending = [item for item in group if item is not None]
-            if pending:
-                self._run(pending)
+            if writes := [item for item in pending if not item.looks]:
+                self._run(writes)
+            for item in pending:
+                if item.looks:
+                    self._look(item)
             if len(pending) < len(group):
                 return
 
     def _next_group(self) -> list[_Pending[object] | None]:
         group = [self._next()]
-        while group[-1] is not None and len(group) < _GROUP:
+        while group[-1] is not None and not group[-1].looks and len(group) < _GROUP:
             try:
                 group.append(self._queue.get_nowait())
             except Empty:
@@ -267,6 +338,7 @@ class Database:
         return group
 
     def _next(self) -> _Pending[object] | None:
+        self._mended()
         while self._untidy and self._queue.empty() and self._damage is None:
             self._untidy = False
             step = _Pending(self._tidy)
@@ -275,20 +347,52 @@ class Database:
         return self._queue.get()
 
     def _run(self, group: list[_Pending[object]]) -> None:
-        whole: _Pending[None] = _Pending(lambda _: None)
-        with whole, self._noting_damage(), sqlite_errors(self.path):
-            self._commit(group)
+        error = self._mended() or self._attempt(group)
+        if isinstance(error, IndexDamaged):
+            error = self._mended() or self._attempt(group)
         for pending in group:
             # The transaction failed: nothing of the group is stored, whatever a step returned.
-            pending.error = pending.error or whole.error
+            pending.error = pending.error or error
             pending.done.set()
 
+    def _look(self, pending: _Pending[object]) -> None:
+        with pending, self._noting_damage(), sqlite_errors(self.path):
+            try:
+                self._writer.execute("BEGIN IMMEDIATE")
+                pending.result = pending.step(self._writer)
+            finally:
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
+        pending.done.set()
+
+    def _attempt(self, group: list[_Pending[object]]) -> BaseException | None:
+        whole: _Pending[None] = _Pending(lambda _: None)
+        for pending in group:
+            pending.error = None
+        with whole, self._noting_damage(), sqlite_errors(self.path):
+            self._commit(group)
+        return whole.error
+
+    def _mended(self) -> BaseException | None:
+        """Mend the index if it is known to be broken; what went wrong with that."""
+        if not self._broken or self._damage is not None:
+            return None
+        whole: _Pending[None] = _Pending(lambda _: None)
+        with whole, self._noting_damage(), sqlite_errors(self.path):
+            self._writer.execute("PRAGMA synchronous = FULL")
+            self._mend(self._writer)
+        self._broken = False
+        return whole.error
+
     def _commit(self, group: list[_Pending[object]]) -> None:
+        # In a write-ahead log NORMAL leaves the waiting for the disk to a later commit.
+        level = "FULL" if any(pending.durable for pending in group) else "NORMAL"
+        self._writer.execute(f"PRAGMA synchronous = {level}")
         with Atomic(self._writer):
             for pending in group:
                 with pending, sqlite_errors(self.path), Atomic(self._writer):
                     pending.result = pending.step(self._writer)
-                if isinstance(pending.error, StoreDamaged):
+                if isinstance(pending.error, StoreDamaged | IndexDamaged):
                     raise pending.error
                 if not self._writer.in_transaction:  # a full disk, say, undoes everything
                     raise pending.error or Unavailable("the write was undone", "try again")

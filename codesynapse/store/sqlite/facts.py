@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from codesynapse.domain.graph import (
@@ -78,7 +78,8 @@ _STATEMENTS = """
         s.object_as, s.subject_type, s.object_type, s.confidence, s.replaces, s.closes, s.fact_id,
         s.client, s.stored_at, s.session, s.user, s.model, s.speaker, s.origin
     FROM json_each(?2) AS wanted
-    CROSS JOIN statements AS s ON s.scope = ?1 AND s.fact_id = wanted.value
+    CROSS JOIN statements AS s INDEXED BY statements_of_fact
+        ON s.scope = ?1 AND s.fact_id = wanted.value
     ORDER BY s.said_at, s.batch_id, s.place"""
 
 _OF_ORIGIN = """
@@ -100,6 +101,19 @@ class SqliteFacts:
         self._database.write(lambda c: plans.apply_plan(c, plan, scope, revision))
         if plan.removed_statements:
             self._database.tidy_later()
+
+    def change(self, scope: Scope, touches: Touches, plan: Callable[[Slice], Plan]) -> Plan:
+        def step(connection: sqlite3.Connection) -> Plan:
+            slice_ = read_slice(connection, scope_row(connection, scope), touches)
+            planned = Plan(touches.batch_id) if slice_.applied else plan(slice_)
+            if not planned.empty:
+                plans.apply_plan(connection, planned, scope, slice_.revision)
+            return planned
+
+        written = self._database.write(step)
+        if written.removed_statements:
+            self._database.tidy_later()
+        return written
 
     def counts(self, scope: Scope) -> Counts:
         with self._database.read() as connection:

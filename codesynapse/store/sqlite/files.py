@@ -15,7 +15,16 @@ from pathlib import Path
 from codesynapse.errors import StoreDamaged, StoreNewer
 from codesynapse.paths import private_folder
 
-__all__ = ["APPLICATION_ID", "Header", "inspect_file", "newer", "private_file", "tighten"]
+__all__ = [
+    "APPLICATION_ID",
+    "Header",
+    "inspect_file",
+    "newer",
+    "private_file",
+    "publish",
+    "state_of",
+    "tighten",
+]
 
 APPLICATION_ID = 0x43535921  # "CSY!"
 
@@ -49,7 +58,8 @@ def inspect_file(path: Path, known_schema: int) -> Header | None:
     header = _parse(start)
     if header.page_size < 512 or header.page_size & (header.page_size - 1):
         raise StoreDamaged(f"{path} has a damaged header", _RESTORE)
-    if header.application != APPLICATION_ID and _size(log) == 0:
+    blank = header.application == 0 and header.schema == 0 and header.pages <= 1
+    if header.application != APPLICATION_ID and not blank and _size(log) == 0:
         raise StoreDamaged(
             f"{path} was not made by CodeSynapse", "set CODESYNAPSE_DB to another path"
         )
@@ -68,13 +78,39 @@ def newer(path: Path, schema: int, known_schema: int) -> StoreNewer:
 
 
 def private_file(path: Path) -> None:
-    """Make the file if it is missing, for its owner only whatever the umask; folders as well."""
+    """Make an empty file, for its owner only whatever the umask; its folder as well, if missing.
+
+    Raises FileExistsError.
+    """
     if not path.parent.is_dir():
         private_folder(str(path.parent))
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def publish(made: Path, path: Path) -> None:
+    """Give a finished file its name, unless another process was first; ``made`` is gone then."""
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        os.link(made, path)
     except FileExistsError:
-        return
+        pass
+    except OSError:  # no hard links here
+        if not path.exists():
+            os.rename(made, path)
+            return
+    made.unlink()
+
+
+def state_of(path: Path) -> tuple[tuple[int, int], ...]:
+    """What changes when somebody writes to the file or its log."""
+    found = []
+    for file in (path, path.with_name(path.name + "-wal")):
+        try:
+            stat = file.stat()
+        except FileNotFoundError:
+            found.append((0, 0))
+        else:
+            found.append((stat.st_size, stat.st_mtime_ns))
+    return tuple(found)
 
 
 def tighten(path: Path) -> None:

@@ -50,8 +50,8 @@ class SqliteJobs:
     def add(self, job: Job) -> None:
         self._write(_ADD, job)
 
-    def update(self, job: Job) -> None:
-        self._write(_UPDATE, job)
+    def update(self, job: Job, *, durable: bool = True) -> None:
+        self._write(_UPDATE, job, durable)
 
     def get(self, job_id: str) -> Job | None:
         with self._database.read() as connection:
@@ -67,12 +67,12 @@ class SqliteJobs:
         with self._database.read() as connection:
             return [_job(row) for row in connection.execute(f"{_SELECT} {_UNFINISHED}")]
 
-    def _write(self, statement: str, job: Job) -> None:
+    def _write(self, statement: str, job: Job, durable: bool = True) -> None:
         def step(connection: sqlite3.Connection) -> None:
             connection.execute(statement, _columns(job))
             connection.execute(_PRUNE)
 
-        self._database.write(step)
+        self._database.write(step, durable=durable)
 
 
 def _columns(job: Job) -> tuple[object, ...]:

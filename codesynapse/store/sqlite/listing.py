@@ -29,7 +29,8 @@ _ENTITIES = """AND number IN (
     CROSS JOIN facts AS f ON f.scope = :scope AND f.subject_id = wanted.value
     UNION
     SELECT f.number FROM json_each(:entities) AS wanted
-    CROSS JOIN facts AS f ON f.scope = :scope AND f.object_id = wanted.value)"""
+    CROSS JOIN facts AS f INDEXED BY facts_of_object
+        ON f.scope = :scope AND f.object_id = wanted.value)"""
 
 _SUBJECTS = """AND number IN (
     SELECT f.number FROM json_each(:subjects) AS wanted

@@ -243,7 +243,23 @@ def _search(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_graph, _sessions, _search)
+def _values(connection: sqlite3.Connection) -> None:
+    """One value of a group is found, and what replaces in it, without reading the others."""
+    for statement in (
+        "DROP INDEX facts_of_group",
+        "CREATE INDEX facts_of_group ON facts (scope, subject_id, predicate, object_id)",
+        """CREATE INDEX replacing ON statements (scope, subject, predicate, fact_id)
+            WHERE replaces = 1""",
+    ):
+        connection.execute(statement)
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
+    _graph,
+    _sessions,
+    _search,
+    _values,
+)
 LATEST = len(MIGRATIONS)
 
 

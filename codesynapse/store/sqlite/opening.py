@@ -2,32 +2,50 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sqlite3
+import uuid
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
-from codesynapse.errors import StoreDamaged
+from codesynapse.errors import StoreDamaged, StoreNewer, Unavailable
 from codesynapse.store.sqlite.connection import connect, sqlite_errors
 from codesynapse.store.sqlite.files import (
     APPLICATION_ID,
     inspect_file,
     newer,
     private_file,
+    publish,
+    state_of,
     tighten,
 )
 from codesynapse.store.sqlite.migrations import LATEST, migrate, schema_of
+from codesynapse.store.sqlite.search import is_of_index
 from codesynapse.store.sqlite.upkeep import copy_store
 
 __all__ = ["prepare"]
 
+_LOOKS = 10
+
 
 def prepare(path: Path, backups: Path, now: datetime) -> None:
     """Leave a file of the latest schema at ``path``, or raise and leave it as it was."""
-    found = inspect_file(path, LATEST) is not None
-    if found:
-        _look(path)
-    private_file(path)
+    try:
+        _prepare(path, backups, now)
+    except OSError as error:
+        what = f"{path} cannot be opened or made: {error.strerror or error}"
+        raise Unavailable(what, "check the owner and mode of the file and of its folder") from error
+
+
+def _prepare(path: Path, backups: Path, now: datetime) -> None:
+    if not path.exists():
+        _create(path)
+    _check(path)
+    # Asked before SQLite, which would leave a log of its own beside a file it cannot write.
+    if not os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+        raise PermissionError(errno.EACCES, "it cannot be written")
     tighten(path)
     with sqlite_errors(path), closing(connect(path.absolute().as_uri(), writer=True)) as connection:
         connection.execute("PRAGMA journal_mode = WAL").fetchall()
@@ -37,6 +55,32 @@ def prepare(path: Path, backups: Path, now: datetime) -> None:
             copy_store(path, backups / name)
         migrate(connection)
     tighten(path)
+
+
+def _create(path: Path) -> None:
+    """Make a store under another name first, so that nobody ever meets half of one."""
+    made = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
+    private_file(made)
+    with sqlite_errors(path), closing(connect(made.absolute().as_uri(), writer=True)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL").fetchall()
+        migrate(connection)
+    publish(made, path)
+
+
+def _check(path: Path) -> None:
+    """Refuse what cannot be served. What looks damaged while somebody writes is looked at again."""
+    for _ in range(_LOOKS):
+        before = state_of(path)
+        try:
+            if inspect_file(path, LATEST) is not None:
+                _look(path)
+            return
+        except StoreNewer:
+            raise
+        except StoreDamaged:
+            if state_of(path) == before:
+                raise
+    raise Unavailable(f"{path} is being written to", "try again in a moment")
 
 
 def _look(path: Path) -> None:
@@ -57,7 +101,9 @@ def _look(path: Path) -> None:
             )
         if schema > LATEST:
             raise newer(path, schema, LATEST)
-        missing = _expected(schema) - tables
+        # The full-text index can be made anew: damage of it is met, and mended, when it is used.
+        tables = {table for table in tables if not is_of_index(table)}
+        missing = {table for table in _expected(schema) if not is_of_index(table)} - tables
         if missing:
             raise StoreDamaged(
                 f"{path} lacks {', '.join(sorted(missing))}",

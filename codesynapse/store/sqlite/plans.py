@@ -88,7 +88,8 @@ _CURRENT_AROUND = """
     CROSS JOIN facts AS f ON f.scope = ?1 AND f.subject_id = wanted.value AND f.current = 1
     UNION
     SELECT f.id FROM json_each(?2) AS wanted
-    CROSS JOIN facts AS f ON f.scope = ?1 AND f.object_id = wanted.value AND f.current = 1"""
+    CROSS JOIN facts AS f INDEXED BY facts_of_object
+        ON f.scope = ?1 AND f.object_id = wanted.value AND f.current = 1"""
 
 _COUNT = """
     UPDATE scopes SET revision = revision + 1, entities = entities + ?,

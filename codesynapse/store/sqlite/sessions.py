@@ -119,7 +119,7 @@ class SqliteSessions:
             ).fetchone()
         return Watermark(*row) if row else None
 
-    def advance(self, mark: Watermark, turn_ids: Iterable[str]) -> None:
+    def advance(self, mark: Watermark, turn_ids: Iterable[str], *, durable: bool = True) -> None:
         turns = [(turn,) for turn in turn_ids]
 
         def step(connection: sqlite3.Connection) -> None:
@@ -128,7 +128,7 @@ class SqliteSessions:
                 "INSERT INTO extracted_turns (id) VALUES (?) ON CONFLICT (id) DO NOTHING", turns
             )
 
-        self._database.write(step)
+        self._database.write(step, durable=durable)
 
     def extracted(self, turn_ids: Iterable[str]) -> set[str]:
         with self._database.read() as connection:

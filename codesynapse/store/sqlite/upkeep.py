@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import uuid
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
-from codesynapse.domain.text import ANALYSIS
 from codesynapse.errors import Invalid
-from codesynapse.paths import private_folder
-from codesynapse.store.sqlite.connection import Atomic, connect
+from codesynapse.store.sqlite.connection import Atomic, connect, index_errors
+from codesynapse.store.sqlite.files import private_file, publish
 from codesynapse.store.sqlite.rows import to_ms
-from codesynapse.store.sqlite.verify import rebuild
 
-__all__ = ["copy_store", "index_again", "leave_mark", "sweep_index", "take_mark", "tidy"]
+__all__ = ["copy_store", "leave_mark", "sweep_index", "take_mark", "tidy"]
 
 _PAGES = 256  # of the index that one step of sweeping works on
 
@@ -54,16 +53,6 @@ def _alive(pid: int) -> bool:
     return True
 
 
-def index_again(connection: sqlite3.Connection, *, force: bool = False) -> None:
-    """Rebuild the index when it was made by another analysis than ours."""
-    made_by = connection.execute("SELECT value FROM settings WHERE name = 'analysis'").fetchone()
-    if force or made_by != (ANALYSIS,):
-        rebuild(connection)
-        connection.execute(
-            "INSERT OR REPLACE INTO settings (name, value) VALUES ('analysis', ?)", (ANALYSIS,)
-        )
-
-
 def tidy(connection: sqlite3.Connection) -> bool:
     """One step of what is done while nobody waits; whether more is left."""
     with Atomic(connection):
@@ -90,7 +79,8 @@ def sweep_index(connection: sqlite3.Connection) -> tuple[bool, bool]:
         "INSERT INTO entity_words (entity_words, rank) VALUES ('merge', ?)",
         "INSERT INTO fact_words (fact_words, rank) VALUES ('merge', ?)",
     ):
-        connection.execute(statement, (-_PAGES,))
+        with index_errors():
+            connection.execute(statement, (-_PAGES,))
     # Each statement counts as one change even where nothing was left to merge.
     left = connection.total_changes - before > 2
     if not left:
@@ -102,17 +92,21 @@ def copy_store(source: Path, destination: Path) -> None:
     """A consistent copy in one file, for its owner only. Refuses to replace anything."""
     if destination.exists():
         raise Invalid(f"{destination} exists already", "give a path where nothing is yet")
-    if not destination.parent.is_dir():
-        private_folder(str(destination.parent))
-    partial = destination.with_name(destination.name + ".partial")
-    partial.unlink(missing_ok=True)
-    os.close(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    partial = destination.with_name(f"{destination.name}.{uuid.uuid4().hex}")
+    private_file(partial)
+    try:
+        _copy(source, partial)
+        publish(partial, destination)
+    finally:
+        partial.unlink(missing_ok=True)  # half a copy, when something went wrong
+
+
+def _copy(source: Path, destination: Path) -> None:
     with (
         closing(connect(source.absolute().as_uri())) as reading,
-        closing(connect(partial.absolute().as_uri(), writer=True)) as writing,
+        closing(connect(destination.absolute().as_uri(), writer=True)) as writing,
     ):
         reading.backup(writing)
         writing.execute("PRAGMA journal_mode = DELETE").fetchall()
         if writing.execute("SELECT 1 FROM sqlite_schema WHERE name = 'openers'").fetchone():
             writing.execute("DELETE FROM openers")  # nobody has the copy open
-    os.replace(partial, destination)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
+from codesynapse.errors import IndexDamaged
 from codesynapse.store.sqlite import search
+from codesynapse.store.sqlite.connection import index_errors
 
-__all__ = ["check_index", "check_rows", "rebuild"]
+__all__ = ["check_index", "check_rows"]
 
 _DISAGREEMENTS: tuple[tuple[str, str], ...] = (
     (
@@ -44,88 +47,111 @@ _DISAGREEMENTS: tuple[tuple[str, str], ...] = (
             OR c.current_facts
                 <> (SELECT count(*) FROM facts WHERE scope = c.number AND current = 1)""",
     ),
-    (
-        "words of entities that are gone",
-        """SELECT count(*) FROM entity_words
-        WHERE rowid NOT IN (SELECT number FROM entities)""",
-    ),
-    (
-        "words of facts that are gone or closed",
-        """SELECT count(*) FROM fact_words
+)
+
+
+class _Owners(NamedTuple):
+    """The rows whose words an index holds."""
+
+    name: str
+    ids: str
+    texts: Callable[[sqlite3.Connection, int, list[str]], dict[int, str]]
+    total: str
+    gone: str
+    words_of_gone: str
+
+
+_ENTITIES = _Owners(
+    "entities",
+    "SELECT id FROM entities WHERE scope = ?",
+    search.entity_texts,
+    "SELECT entity_words FROM scopes WHERE number = ?",
+    "SELECT count(*) FROM entity_words WHERE rowid NOT IN (SELECT number FROM entities)",
+    "entities that are gone",
+)
+_FACTS = _Owners(
+    "facts",
+    "SELECT id FROM facts WHERE scope = ? AND current = 1",
+    search.fact_texts,
+    "SELECT fact_words FROM scopes WHERE number = ?",
+    """SELECT count(*) FROM fact_words
         WHERE rowid NOT IN (SELECT number FROM facts WHERE current = 1)""",
-    ),
+    "facts that are gone or closed",
 )
 
 
 def check_rows(connection: sqlite3.Connection) -> list[str]:
-    """Faults of pages and rows, as one moment of the store shows them."""
-    faults = [line for (line,) in connection.execute("PRAGMA integrity_check") if line != "ok"]
+    """Faults of the tables that hold what was said, as one moment of the store shows them."""
+    faults = _pages(connection)
     for what, statement in _DISAGREEMENTS:
         (count,) = connection.execute(statement).fetchone()
         if count:
             faults.append(f"{count} {what}")
-    return [*faults, *_stale_words(connection)]
-
-
-def check_index(connection: sqlite3.Connection) -> list[str]:
-    """Faults between the full-text index and the words it was made of. Needs the writer."""
-    faults = []
-    for table, check in (
-        ("entity_words", "INSERT INTO entity_words (entity_words) VALUES ('integrity-check')"),
-        ("fact_words", "INSERT INTO fact_words (fact_words) VALUES ('integrity-check')"),
-    ):
-        try:
-            connection.execute(check)
-        except sqlite3.DatabaseError as error:
-            faults.append(f"the index {table} does not match its words: {error}")
     return faults
 
 
-def rebuild(connection: sqlite3.Connection) -> None:
-    """Index everything anew, with the analysis of today."""
-    for statement in (
-        "DELETE FROM entity_words",
-        "DELETE FROM fact_words",
-        "UPDATE scopes SET entity_words = 0, fact_words = 0",
-    ):
-        connection.execute(statement)
-    scopes = connection.execute("SELECT number FROM scopes ORDER BY number").fetchall()
-    for (scope,) in scopes:
-        search.index_entities(connection, scope, _ids(connection, _ENTITY_IDS, scope))
-        search.index_facts(connection, scope, _ids(connection, _FACT_IDS, scope))
-    connection.execute("INSERT INTO entity_words (entity_words) VALUES ('optimize')")
-    connection.execute("INSERT INTO fact_words (fact_words) VALUES ('optimize')")
+def check_index(connection: sqlite3.Connection) -> list[str]:
+    """Faults of the full-text index, which can be made anew. Needs the writer."""
+    rows = _pages(connection)
+    faults = [line for line in _integrity(connection, "") if line not in rows]
+    for index, owners in ((search.ENTITIES, _ENTITIES), (search.FACTS, _FACTS)):
+        try:
+            with index_errors():
+                faults += _of_index(connection, index, owners)
+        except IndexDamaged as damage:
+            faults.append(f"{index.table}: {damage.message}")
+    return faults
 
 
-_ENTITY_IDS = "SELECT id FROM entities WHERE scope = ?"
-_FACT_IDS = "SELECT id FROM facts WHERE scope = ? AND current = 1"
-_Expected = Callable[[sqlite3.Connection, int, list[str]], dict[int, str]]
+def _integrity(connection: sqlite3.Connection, table: str) -> list[str]:
+    check = f"PRAGMA integrity_check({table})" if table else "PRAGMA integrity_check"
+    try:
+        lines = [line for (line,) in connection.execute(check) if line != "ok"]
+    except sqlite3.DatabaseError as error:  # a root page cannot even be looked at
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CORRUPT:
+            raise
+        return [str(error)]
+    # Pages that nobody uses only take up room; a damaged page has a line of its own.
+    return [line for line in lines if not line.endswith("never used")]
 
 
-def _ids(connection: sqlite3.Connection, statement: str, scope: int) -> list[str]:
-    return [id_ for (id_,) in connection.execute(statement, (scope,))]
+def _pages(connection: sqlite3.Connection) -> list[str]:
+    """Faults of pages, unless they are of the index alone."""
+    if not (faults := _integrity(connection, "")):
+        return []
+    tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+    for (table,) in tables:
+        if not search.is_of_index(table) and _integrity(connection, f"'{table}'"):
+            return faults
+    return []
 
 
-def _stale_words(connection: sqlite3.Connection) -> Iterator[str]:
+def _of_index(
+    connection: sqlite3.Connection, index: search.Index, owners: _Owners
+) -> Iterator[str]:
+    try:
+        connection.execute(index.check)
+    except sqlite3.DatabaseError as error:
+        yield f"the index {index.table} does not match its words: {error}"
+    (gone,) = connection.execute(owners.gone).fetchone()
+    if gone:
+        yield f"{gone} words of {owners.words_of_gone}"
+    yield from _stale_words(connection, index, owners)
+
+
+def _stale_words(
+    connection: sqlite3.Connection, index: search.Index, owners: _Owners
+) -> Iterator[str]:
     """Words that differ from what the rows say, and totals that differ from the words."""
-    kinds: tuple[tuple[search.Index, str, _Expected, str, str], ...] = (
-        (search.ENTITIES, _ENTITY_IDS, search.entity_texts, "entities", _ENTITY_TOTAL),
-        (search.FACTS, _FACT_IDS, search.fact_texts, "facts", _FACT_TOTAL),
-    )
-    scopes = connection.execute("SELECT number FROM scopes").fetchall()
-    for index, ids, expected, what, total in kinds:
-        stale = wrong = 0
-        for (scope,) in scopes:
-            texts = expected(connection, scope, _ids(connection, ids, scope))
-            stored = search.stored_texts(connection, index, texts)
-            stale += sum(stored.get(number, "") != text for number, text in texts.items())
-            words = sum(len(text.split()) for text in stored.values())
-            wrong += words != connection.execute(total, (scope,)).fetchone()[0]
-        if stale:
-            yield f"{stale} {what} whose words are not those indexed"
-        if wrong:
-            yield f"{wrong} scopes whose count of indexed words of {what} is wrong"
-
-
-_ENTITY_TOTAL = "SELECT entity_words FROM scopes WHERE number = ?"
-_FACT_TOTAL = "SELECT fact_words FROM scopes WHERE number = ?"
+    stale = wrong = 0
+    for (scope,) in connection.execute("SELECT number FROM scopes").fetchall():
+        ids = [id_ for (id_,) in connection.execute(owners.ids, (scope,))]
+        texts = owners.texts(connection, scope, ids)
+        stored = search.stored_texts(connection, index, texts)
+        stale += sum(stored.get(number, "") != text for number, text in texts.items())
+        words = sum(len(text.split()) for text in stored.values())
+        wrong += words != connection.execute(owners.total, (scope,)).fetchone()[0]
+    if stale:
+        yield f"{stale} {owners.name} whose words are not those indexed"
+    if wrong:
+        yield f"{wrong} scopes whose count of indexed words of {owners.name} is wrong"

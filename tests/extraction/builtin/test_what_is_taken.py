@@ -67,7 +67,7 @@ def test_what_a_person_states_outright_is_taken(
 
 def test_a_correction_replaces_the_old_value(talk: Talk) -> None:
     found = talk("a: I mocked it with `sinon`.", "u: no, use `vitest` instead of `sinon`")
-    assert [(c.object, c.replace) for c in found] == [("vitest", True)]
+    assert [(c.object, c.ended) for c in found] == [("vitest", "sinon")]
 
 
 def test_a_later_value_leaves_no_trace_of_the_earlier_one(talk: Talk) -> None:

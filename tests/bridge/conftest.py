@@ -1,0 +1,3 @@
+from tests.sidecar.conftest import home, served
+
+__all__ = ["home", "served"]
