@@ -32,10 +32,14 @@ def _run(arguments: Sequence[str], environment: Environment) -> None:
         return
     if verb == "recall":
         recall(options, environment)
-    elif verb in VERBS:
-        from codesynapse.harness.offload import bind, offload
+    elif verb == "bind":
+        from codesynapse.harness.bind import bind
 
-        (offload if verb == "offload" else bind)(options, environment)
+        bind(options, environment)
+    elif verb == "offload":
+        from codesynapse.harness.offload import offload
+
+        offload(options, environment)
     else:
         say("a hook is one of recall, offload, bind")
 

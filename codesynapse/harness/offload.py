@@ -19,11 +19,10 @@ from codesynapse.paths import Paths
 from codesynapse.transcripts.locate import locate
 from codesynapse.transcripts.reader import Exchange, Reading, read_exchanges
 
-__all__ = ["bind", "offload"]
+__all__ = ["offload"]
 
 OFFLOAD_SECONDS = 4.8
 END_SECONDS = 0.9
-BIND_SECONDS = 0.5
 PART_BYTES = 1024 * 1024  # of one request, and room for one more piece; the sidecar takes 4 MiB
 RESERVE = 0.25  # share of the time that is left for handing over what was read
 
@@ -123,22 +122,3 @@ def _turn(turn: Turn) -> bytes:
 
 def _json(value: dict[str, Any]) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
-
-
-def bind(options: Options, environment: Environment) -> None:
-    """Report which session a call of one of our tools belongs to. Never starts a sidecar."""
-    from codesynapse.link.start import find
-
-    watchdog(BIND_SECONDS + 0.05)
-    deadline = Deadline(BIND_SECONDS)
-    paths = Paths(environment)
-    payload = read_input()
-    try:
-        link = find(environment, paths, deadline)
-        if link is not None:
-            with closing(link.connection):
-                call(link, f"/v1/hooks/{options.client}/bind", payload, deadline)
-    except LinkError as error:
-        note(paths, f"bind: {error}")
-    except OSError as error:
-        note(paths, f"bind: {error.strerror or type(error).__name__}")

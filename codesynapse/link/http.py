@@ -71,7 +71,7 @@ class Answer:
 
 
 class Connection:
-    """One connection to a server. ``deadline`` may be set anew between two requests."""
+    """One connection to a server."""
 
     def __init__(
         self, host: str, port: int, deadline: Deadline, *, prefix: str = "",
@@ -82,7 +82,7 @@ class Connection:
         ``prefix`` stands before every path. ``opened`` makes the socket where an address on this
         machine is not enough: it is given the seconds that it may take.
         """
-        self.deadline = deadline
+        self._deadline = deadline
         self._prefix = prefix
         self._host = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         self._buffer = b""
@@ -110,7 +110,7 @@ class Connection:
         lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
         head = "\r\n".join(lines).encode("latin-1", "replace") + b"\r\n\r\n"
         try:
-            self._socket.settimeout(self.deadline.left())
+            self._socket.settimeout(self._deadline.left())
             self._socket.sendall(head + body)
         except OSError as error:
             raise LinkError("the connection broke") from error
@@ -172,7 +172,7 @@ class Connection:
 
     def _more(self) -> None:
         try:
-            self._socket.settimeout(self.deadline.left())
+            self._socket.settimeout(self._deadline.left())
             data = self._socket.recv(65_536)
         except OSError as error:
             raise LinkError("the answer did not come in time") from error

@@ -80,12 +80,16 @@ def find(environment: Environment, paths: Paths, deadline: Deadline) -> Link | N
 def find_local(
     environment: Environment, paths: Paths, deadline: Deadline, seconds: float | None = None
 ) -> Link | None:
-    """The sidecar that the state file speaks of, if it proves itself in ``seconds``."""
+    """The sidecar that the state file speaks of, if it proves itself.
+
+    ``seconds`` is how long what may be a foreign server is waited for. A process that is known to
+    have written the file is ours, however busy.
+    """
     endpoint = read_state(paths)
     token = read_token(environment, paths)
     if endpoint is None or token is None or not _alive(endpoint):
         return None
-    first = deadline if seconds is None else deadline.part(seconds)
+    first = deadline if seconds is None or endpoint.ticks else deadline.part(seconds)
     try:
         connection = Connection(endpoint.host, endpoint.port, first)
     except LinkError:
@@ -98,7 +102,7 @@ def _proved(
 ) -> Link | None:
     try:
         if challenge(connection, token, endpoint.port):
-            connection.deadline = deadline
+            connection.renew(deadline)
             return Link(connection, endpoint, token)
     except LinkError:
         connection.close()

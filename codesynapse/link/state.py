@@ -36,10 +36,14 @@ class Endpoint:
 
 
 def process_start(pid: int) -> str:
-    """A mark that differs when a process id is used again; empty where the system has none."""
+    """A mark that differs when a process id is used again.
+
+    Empty where the system has none, and for one that has ended and was not waited for.
+    """
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rsplit(b") ", 1)[1].split()[19].decode()
+            fields = file.read().rsplit(b") ", 1)[1].split()
+        return "" if fields[0] in b"ZX" else fields[19].decode()
     except (OSError, IndexError):
         return ""
 

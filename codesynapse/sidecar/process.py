@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["login_name", "run"]
 
 _REPLACE_SECONDS = 10.0
+_ANSWER_SECONDS = 1.0
 _GRACE_SECONDS = 3  # for answers that are under way at the end
 _WARM_UP_SECONDS = 0.25
 _LOOK_SECONDS = 2.0  # between two looks at whether its home is still there
@@ -104,27 +105,34 @@ def _prepare(paths: Paths) -> Lock:
 
 
 def _taken_over(lock: Lock, environment: Environment, paths: Paths) -> bool:
-    """Ask an older sidecar, once, to make room; False when the one there is as good as this."""
+    """Wait for one that is about to end, and ask an older one, once, to do so.
+
+    False when one serves that is as good as this. Raises Unavailable when the one there does
+    neither serve nor end.
+    """
     deadline = Deadline(_REPLACE_SECONDS)
+    asked = False
     try:
-        link = find_local(environment, paths, deadline)
-        if link is None or not is_newer(__version__, link.endpoint.version):
-            return False
-        _ask_to_stop(link)
         while not lock.take():
+            link = find_local(environment, paths, deadline, _ANSWER_SECONDS)
+            if link is not None and not is_newer(__version__, link.endpoint.version):
+                link.connection.close()
+                return False
+            if link is not None:
+                asked = _asked_to_stop(link) or asked
             time.sleep(min(0.05, deadline.left()))
     except LinkError as error:
         raise Unavailable(
-            "an older sidecar runs and does not make room", "stop it: codesynapse sidecar stop"
+            "another sidecar runs and does not " + ("make room" if asked else "answer"),
+            "end it: codesynapse sidecar stop",
         ) from error
     return True
 
 
-def _ask_to_stop(link: Link) -> None:
-    try:
-        link.connection.request("POST", "/v1/sidecar/stop", link.headers())
-    finally:
-        link.connection.close()
+def _asked_to_stop(link: Link) -> bool:
+    with closing(link.connection), suppress(LinkError):
+        return link.connection.request("POST", "/v1/sidecar/stop", link.headers()).status == 202
+    return False
 
 
 def login_name(environment: Environment) -> str:

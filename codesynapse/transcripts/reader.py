@@ -21,6 +21,7 @@ __all__ = ["Exchange", "Reading", "read_exchanges"]
 MAX_LINE = 4 * 1024 * 1024  # bytes; a longer line is a tool's output or an image, never a prompt
 MAX_PIECE = 400_000  # characters of an exchange that are given at once, and room for the last turn
 MAX_HELD = 2_000_000  # characters of the exchanges that may have to stay behind
+MUCH = 64 * 1024 * 1024  # bytes in which no exchange ended that may go
 BLOCK = 256 * 1024
 TURN_COST = 100  # what a turn takes beside its text, in characters
 
@@ -69,8 +70,9 @@ def read_exchanges(
     The last ``keep`` of the file stay behind, if it has more than that; else every finished one is
     given. With ``keep`` 0 everything is. A file shorter than ``offset`` was replaced and is read
     from its start. ``stop`` is asked between lines; reading goes on at ``reading.offset`` the next
-    time. ``until`` is an offset that counts as the end of the file. Raises OSError when the file
-    cannot be read.
+    time. So that it does go on, what was read until then is given where that is so much that the
+    next time could come no further. ``until`` is an offset that counts as the end of the file.
+    Raises OSError when the file cannot be read.
     """
     held = _Held(path, keep)
     with path.open("rb") as file:
@@ -81,11 +83,7 @@ def read_exchanges(
             held.add(piece)
             for ripe in held.ripe():
                 yield _given(ripe, reading)
-    if not reading.complete or not held.count:
-        return
-    if _has_more_than(keep - held.count, path, held.start, stop):
-        return
-    for left in held.left():
+    for left in held.left(reading.complete, stop):
         yield _given(left, reading)
 
 
@@ -113,12 +111,8 @@ class _Held:
         self._keep = keep
         self._pieces: deque[Exchange] = deque()
         self._size = 0
-        self.count = 0  # exchanges, not pieces
-
-    @property
-    def start(self) -> int:
-        """Where the first of them begins."""
-        return self._pieces[0].start
+        self._count = 0  # exchanges, not pieces
+        self._given = False
 
     def add(self, piece: Exchange) -> None:
         """Hold a piece; without its turns where there is no room for more."""
@@ -127,24 +121,35 @@ class _Held:
         else:
             self._size += piece.size
         self._pieces.append(piece)
-        self.count += piece.begins
+        self._count += piece.begins
 
     def ripe(self) -> Iterator[Exchange]:
         """Those that are older than the last ``keep``, and later pieces of what was given."""
-        while self._pieces and (self.count > self._keep or not self._pieces[0].begins):
+        while self._pieces and (self._count > self._keep or not self._pieces[0].begins):
             yield self._next()
 
-    def left(self) -> Iterator[Exchange]:
-        """The rest, but for one that has no answer yet."""
-        if self._pieces and not self._pieces[-1].finished:
+    def left(self, complete: bool, stop: Callable[[], bool]) -> Iterator[Exchange]:
+        """What goes too, once the end of the file or of the time is reached."""
+        if not self._pieces or not (self._is_all(stop) if complete else self._is_much()):
+            return
+        if complete and not self._pieces[-1].finished:  # it has no answer yet
             while self._pieces and not self._pieces.pop().begins:
                 continue
         while self._pieces:
             yield self._next()
 
+    def _is_all(self, stop: Callable[[], bool]) -> bool:
+        """Whether the file has no more exchanges than may stay."""
+        start = self._pieces[0].start
+        return not _has_more_than(self._keep - self._count, self._path, start, stop)
+
+    def _is_much(self) -> bool:
+        return not self._given and self._pieces[-1].end - self._pieces[0].start > MUCH
+
     def _next(self) -> Exchange:
         piece = self._pieces.popleft()
-        self.count -= piece.begins
+        self._given = True
+        self._count -= piece.begins
         if piece.turns:
             self._size -= piece.size
         else:

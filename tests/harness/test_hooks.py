@@ -267,3 +267,16 @@ def test_the_log_of_hooks_says_why_and_never_what(place: Place) -> None:
     assert "recall: the answer did not come in time" in log.read_text()
     assert "zanzibarquux" not in log.read_text()
     assert log.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("module", ["recall", "bind"])
+def test_the_hooks_that_run_often_import_nothing_that_is_slow(module: str) -> None:
+    code = (
+        "import sys\n"
+        f"sys.path.insert(0, {str(HOOK.parents[2])!r})\n"
+        f"import codesynapse.harness.main, codesynapse.harness.{module}\n"
+        "print(sorted({'json', 're', 'socket', 'typing', 'enum', 'pathlib'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True,
+                          text=True, check=True, timeout=30)  # fmt: skip
+    assert done.stdout == "[]\n"

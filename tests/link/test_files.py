@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from codesynapse.environment import Environment
 from codesynapse.link.state import Endpoint, clear_state, process_start, read_state, write_state
 from codesynapse.link.token import ensure_token, read_token
 from codesynapse.paths import Paths
+from tests.sidecar.home import wait_until
 
 
 @pytest.fixture
@@ -102,3 +105,14 @@ def test_only_the_process_that_wrote_the_state_takes_it_away(paths: Paths) -> No
 def test_a_process_has_a_mark_that_a_gone_one_has_not() -> None:
     assert process_start(os.getpid()).isdigit()
     assert process_start(2**22 + 1) == ""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc here")
+def test_a_process_that_has_ended_and_was_not_waited_for_has_no_mark() -> None:
+    child = subprocess.Popen([sys.executable, "-S", "-c", "pass"], stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    child.stdout.read()
+    try:
+        wait_until(lambda: process_start(child.pid) == "", what="its end")
+    finally:
+        child.communicate(timeout=20)

@@ -17,6 +17,8 @@ from pathlib import Path
 import pytest
 
 from codesynapse.link.state import read_state
+from codesynapse.paths import private_folder
+from codesynapse.sidecar.binding import Lock
 from tests.sidecar.home import Home, wait_until
 from tests.sidecar.life import HOOK, Life
 from tests.sidecar.load import Load, kept_facts, register
@@ -47,7 +49,7 @@ def test_kill_9_twenty_times_under_load_loses_nothing_that_was_acknowledged(life
     life.wait_for_one()
     repo = life.repository()
     register(life, repo)
-    with Load(life, repo) as load:
+    with Load(life, repo, writers=7) as load:
         for _ in range(20):
             load.wait_for(draw.randrange(1, 25))
             pid = life.endpoint.pid
@@ -82,6 +84,17 @@ def test_a_signal_under_load_ends_it_in_time_and_keeps_what_was_acknowledged(hom
     states = jobs(home)
     assert {states[job] for job in load.jobs if job in states} == {"done"}
     assert is_whole(home)
+
+
+def test_a_hook_that_comes_while_one_ends_starts_the_next_one(life: Life) -> None:
+    """It serves no more and holds its lock until its store is closed."""
+    private_folder(life.paths.state)
+    ending = Lock(life.paths.lock_file)
+    assert ending.take()
+    assert life.hook("recall", "--prompt").out == b""
+    (waiting,) = life.pids()
+    ending.release()
+    assert life.wait_for_one() == waiting
 
 
 def test_a_second_signal_and_an_open_connection_do_not_keep_it(home: Home) -> None:

@@ -266,6 +266,7 @@ def test_a_stopped_sidecar_costs_no_hook_more_than_its_deadline(life: Life) -> N
     every = (("recall",), ("recall", "--prompt"), ("offload",), ("offload", "--end"), ("bind",))
     with ThreadPoolExecutor(len(every)) as pool:
         assert {ran.out for ran in pool.map(lambda words: life.hook(*words), every)} == {b""}
+    assert life.pids() == [pid], "nothing else was started beside it"
     assert "recall: " in Path(life.paths.hook_log_file).read_text()
     os.kill(pid, signal.SIGCONT)
     assert life.wait_for_one() == pid

@@ -45,17 +45,6 @@ def test_it_ends_with_exit_code_0_and_leaves_no_state(home: Home) -> None:
     assert home.log.splitlines()[-1].endswith("ended")
 
 
-def test_what_was_acknowledged_survives_kill_9_at_once(home: Home) -> None:
-    repo = ""
-    for round_ in range(3):
-        process = home.start()
-        repo = keep(home, f"round {round_}")
-        process.kill()
-        home.end(process)
-    home.start()
-    assert kept(home, repo) == {"round 0", "round 1", "round 2"}
-
-
 def test_two_started_at_once_are_one(home: Home) -> None:
     many = [home.spawn() for _ in range(4)]
     wait_until(home.serves)

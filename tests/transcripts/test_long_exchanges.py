@@ -84,6 +84,26 @@ def test_reading_stops_and_goes_on_in_the_middle_of_a_long_exchange(path: Path) 
     assert turns(first) + turns(rest) == turns(read(path))
 
 
+@pytest.mark.parametrize("much", [100_000, 100_000_000])
+def test_what_takes_all_the_time_there_is_does_not_take_it_again(
+    path: Path, monkeypatch: pytest.MonkeyPatch, much: int
+) -> None:
+    """Nothing in it is older than the last exchanges, and its end is out of reach."""
+    monkeypatch.setattr(reader, "MUCH", much)
+    path.write_bytes(work("go", 200, 30_000))
+    reading = Reading()
+    found: list[Exchange] = []
+    for _ in range(20):
+        stop = itertools.chain([False] * 50, itertools.repeat(True)).__next__
+        reading.complete = False
+        found += read_exchanges(path, reading.offset, reading, keep=10, stop=stop)
+    if much > path.stat().st_size:
+        assert found == []
+    else:
+        assert turns(found) == turns(read(path))[: len(turns(found))]
+        assert len(turns(found)) > 150
+
+
 def test_an_id_without_measure_is_none(path: Path) -> None:
     path.write_bytes(user("a", uuid="i" * (MAX_ID + 1)) + user("b", uuid="i" * MAX_ID))
     assert [turn.id for turn in turns(read(path))] == [None, "i" * MAX_ID]
