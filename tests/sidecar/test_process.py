@@ -149,7 +149,7 @@ def test_the_refusal_to_serve_others_says_why_and_is_exit_code_1(home: Home) -> 
 
 
 def test_it_ends_when_nobody_asks_and_comes_back_when_somebody_does(home: Home) -> None:
-    home.configure("idle_end_seconds = 0.4\n")
+    home.configure("idle_end_seconds = 3\n")  # long enough for a start on a busy machine
     process = home.start()
     repo = keep(home, "a")
     code, said = home.end(process)
