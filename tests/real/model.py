@@ -20,10 +20,12 @@ __all__ = ["Answer", "ModelServer", "Request", "model_server"]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the model says: text, and the input tokens it claims to have read."""
+    """What the model says: text or a call of a tool, and the tokens it claims to have read."""
 
     text: str = "Done."
     input_tokens: int | None = None
+    tool: str | None = None
+    arguments: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,19 @@ class Request:
     def last_user_text(self) -> str:
         users = [m for m in self.messages if m["role"] == "user"]
         return _text(users[-1]["content"]) if users else ""
+
+    @property
+    def tool_results(self) -> str:
+        """What tools answered since the person last spoke."""
+        content = self.messages[-1]["content"] if self.messages else ""
+        blocks = content if isinstance(content, list) else []
+        results = [b.get("content", "") for b in blocks if b.get("type") == "tool_result"]
+        return "\n".join(map(_text, results))
+
+    @property
+    def tools(self) -> set[str]:
+        """The names of the tools that the model may call."""
+        return {tool["name"] for tool in self.body.get("tools", [])}
 
     @property
     def summarises(self) -> bool:
@@ -148,14 +163,21 @@ def model_server(answer: Callable[[Request], Answer]) -> Iterator[ModelServer]:
         thread.join(timeout=10)
 
 
+def _content(said: Answer) -> dict[str, Any]:
+    if said.tool is None:
+        return {"type": "text", "text": said.text}
+    id_ = "toolu_" + uuid.uuid4().hex[:20]
+    return {"type": "tool_use", "id": id_, "name": said.tool, "input": said.arguments}
+
+
 def _message(request: Request, said: Answer, size: int) -> dict[str, Any]:
     return {
         "id": "msg_" + uuid.uuid4().hex[:24],
         "type": "message",
         "role": "assistant",
         "model": request.body.get("model", "scripted"),
-        "content": [{"type": "text", "text": said.text}],
-        "stop_reason": "end_turn",
+        "content": [_content(said)],
+        "stop_reason": "end_turn" if said.tool is None else "tool_use",
         "stop_sequence": None,
         "usage": {
             "input_tokens": said.input_tokens or max(1, size // 4),
@@ -167,11 +189,17 @@ def _message(request: Request, said: Answer, size: int) -> dict[str, Any]:
 
 
 def _events(message: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    text = message["content"][0]["text"]
+    (block,) = message["content"]
     yield "message_start", {"message": {**message, "content": [], "stop_reason": None}}
-    yield "content_block_start", {"index": 0, "content_block": {"type": "text", "text": ""}}
-    yield "content_block_delta", {"index": 0, "delta": {"type": "text_delta", "text": text}}
+    if block["type"] == "text":
+        begun: dict[str, Any] = {"type": "text", "text": ""}
+        delta = {"type": "text_delta", "text": block["text"]}
+    else:
+        begun = {**block, "input": {}}
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+    yield "content_block_start", {"index": 0, "content_block": begun}
+    yield "content_block_delta", {"index": 0, "delta": delta}
     yield "content_block_stop", {"index": 0}
-    delta = {"stop_reason": message["stop_reason"], "stop_sequence": None}
-    yield "message_delta", {"delta": delta, "usage": message["usage"]}
+    stopped = {"stop_reason": message["stop_reason"], "stop_sequence": None}
+    yield "message_delta", {"delta": stopped, "usage": message["usage"]}
     yield "message_stop", {}
