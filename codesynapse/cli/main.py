@@ -18,7 +18,7 @@ __all__ = ["COMMANDS", "cli", "main"]
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("codesynapse.cli.demo:demo_command", "Show the main job in a temporary home."),
     "eval": ("codesynapse.cli.evals:eval_group", "Measure extraction against gold."),
-    "mcp": ("codesynapse.cli.mcp:mcp_group", "Install the hooks and the AGENTS.md block."),
+    "mcp": ("codesynapse.cli.mcp:mcp_group", "Serve MCP; install hooks and the AGENTS.md block."),
     "memory": ("codesynapse.cli.memory:memory_group", "Look at and curate what is remembered."),
     "sidecar": ("codesynapse.cli.sidecar:sidecar_group", "The local server that owns the data."),
 }

@@ -65,6 +65,14 @@ def mcp_group() -> None:
     """Connect agent programs to the memory."""
 
 
+@mcp_group.command("serve")
+def serve() -> None:
+    """Serve MCP on stdin and stdout, for an agent program to start."""
+    from codesynapse.bridge.main import main as relay
+
+    relay()
+
+
 @mcp_group.command("hooks")
 @_folder
 @click.option(

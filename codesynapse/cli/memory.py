@@ -6,6 +6,7 @@ may run the first two by hand.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["memory_group"]
 
 Command = Callable[..., Any]
-_SCOPES = click.Choice(["session", "repository", "personal"])
+_SCOPES = click.Choice(["session", "repository", "personal", "all"])
+_FOLDER = click.Path(exists=True, file_okay=False)
+_WHOSE = {"session": "session", "repository": "repository", "personal": "yours"}
 
 
 @click.group("memory")
@@ -34,7 +37,9 @@ def memory_group() -> None:
 def _place(function: Command) -> Command:
     """Options that say which memory is meant."""
     for option in (
-        click.option("--dir", "folder", default=".", help="A folder of the repository; here."),
+        click.option(
+            "--dir", "folder", default=".", type=_FOLDER, help="A folder of the repository; here."
+        ),
         click.option("--client", default="claude-code", help="Whose session: claude-code."),
         click.option("--session", help="The client's session id, for a session's own memory."),
     ):
@@ -43,9 +48,21 @@ def _place(function: Command) -> Command:
 
 
 def _scope(function: Command) -> Command:
+    """``--scope``: a session's own where one is named, else all that is known from here."""
+
+    @functools.wraps(function)
+    def with_scope(*, scope: str | None, session: str | None, **rest: Any) -> Any:
+        if scope == "session" and session is None:
+            raise Invalid(
+                "a session's own memory was asked for, and no session is named",
+                "--session ID: see codesynapse memory sessions",
+            )
+        scope = scope or ("session" if session else "all")
+        return function(scope=scope, session=session, **rest)
+
     return click.option(
-        "--scope", type=_SCOPES, default="repository", show_default=True, help="Whose memory."
-    )(function)
+        "--scope", type=_SCOPES, help="Whose memory.  [default: all, or session with --session]"
+    )(with_scope)
 
 
 def _connect(client: str, session: str | None) -> CodeSynapseClient:
@@ -98,6 +115,7 @@ def _show_facts(facts: Sequence[models.Fact]) -> None:
         [
             (
                 fact.id[:12],
+                _WHOSE.get(fact.scope.partition(":")[0], fact.scope),
                 fact.sentence,
                 _age(fact),
                 f"{fact.confidence:.2f}",
@@ -222,7 +240,9 @@ def jobs_command(limit: int, as_json: bool) -> None:
 
 
 @memory_group.command("sessions")
-@click.option("--dir", "folder", default=".", help="A folder of the repository; here.")
+@click.option(
+    "--dir", "folder", default=".", type=_FOLDER, help="A folder of the repository; here."
+)
 @json_option
 def sessions_command(folder: str, as_json: bool) -> None:
     """List your sessions in a repository, newest first."""
@@ -243,7 +263,9 @@ def _minute(moment: datetime) -> str:
 
 
 @memory_group.command("review")
-@click.option("--dir", "folder", default=".", help="A folder of the repository; here.")
+@click.option(
+    "--dir", "folder", default=".", type=_FOLDER, help="A folder of the repository; here."
+)
 @click.option("--approve", multiple=True, metavar="ID", help="Carry it over; may be repeated.")
 @click.option("--reject", multiple=True, metavar="ID", help="Never carry it over.")
 @json_option

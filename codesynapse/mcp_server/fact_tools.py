@@ -139,7 +139,7 @@ def query_subgraph(
     principal, scopes = caller.reader(memory_scope)
     which = None if when == "now" else _which(when)
     found = facts.subgraph(
-        caller.deps, principal, scopes[0], names, hops=hops, limit=limit, which=which
+        caller.deps, principal, scopes, names, hops=hops, limit=limit, which=which
     )
     return prose.subgraph(found, detail=detail)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -19,6 +20,8 @@ from codesynapse.paths import Paths
 __all__ = ["Found", "find_sidecar", "is_newer"]
 
 _PORTS = {"http": 80, "https": 443}
+_SAID = "codesynapse: "  # how a command begins what it says of a failure
+_LAST_WORDS = 64_000  # bytes of the log
 _LOGS = "see `codesynapse sidecar logs`"
 
 
@@ -41,17 +44,42 @@ def find_sidecar(
     paths = Paths(environment)
     if url := environment.get("API_URL"):
         return _at(url, environment, paths, seconds)
+    read_from = _log_size(paths)
     try:
         deadline = Deadline(seconds)
         if not begin:
             return _found(find_local(environment, paths, deadline))
         return _found(connect(environment, paths, deadline))
     except LinkError as error:
-        raise Unavailable(f"the sidecar did not start: {error}", _LOGS) from error
+        why, hint = _last_words(paths, read_from) or (str(error), _LOGS)
+        raise Unavailable(f"the sidecar did not start: {why}", hint) from error
     except OSError as error:
         raise Unavailable(
             f"the sidecar cannot be used: {error.strerror or error}", "check the folder's owner"
         ) from error
+
+
+def _log_size(paths: Paths) -> int:
+    try:
+        return os.path.getsize(paths.log_file)
+    except OSError:
+        return 0
+
+
+def _last_words(paths: Paths, read_from: int) -> tuple[str, str] | None:
+    """What the process that did not start said of itself, and its hint; the log has no content."""
+    try:
+        with open(paths.log_file, "rb") as file:
+            file.seek(read_from)
+            lines = file.read(_LAST_WORDS).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return None
+    said = [at for at, line in enumerate(lines) if line.startswith(_SAID)]
+    if not said:
+        return None
+    below = "".join(lines[said[-1] + 1 : said[-1] + 2])
+    hint = below.strip() if below.startswith("  ") else _LOGS
+    return lines[said[-1]].removeprefix(_SAID), hint
 
 
 def _found(link: Link | None) -> Found | None:

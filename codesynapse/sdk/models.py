@@ -32,6 +32,7 @@ __all__ = [
     "NodeList",
     "OffloadPlan",
     "Provenance",
+    "ReadScope",
     "Recalled",
     "Repository",
     "RepositoryList",
@@ -46,6 +47,7 @@ __all__ = [
 ]
 
 MemoryScope = Literal["session", "repository", "personal"]
+ReadScope = Literal["session", "repository", "personal", "all"]
 
 
 class Reply(BaseModel):

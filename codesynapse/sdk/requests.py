@@ -11,7 +11,7 @@ from urllib.parse import quote
 from pydantic import BaseModel
 
 from codesynapse.sdk import models
-from codesynapse.sdk.models import MemoryScope
+from codesynapse.sdk.models import MemoryScope, ReadScope
 
 __all__ = [
     "Request",
@@ -119,7 +119,7 @@ def recall(
     repo: str,
     query: str,
     *,
-    memory_scope: MemoryScope = "session",
+    memory_scope: ReadScope = "session",
     hops: int = 1,
     limit: int = 20,
 ) -> Request[models.Recalled]:
@@ -141,7 +141,7 @@ def add_triples(
     return Request("POST", _in("repos", repo, "memory", "triples"), models.Applied, body)
 
 
-def index(repo: str, *, memory_scope: MemoryScope = "repository") -> Request[models.Indexed]:
+def index(repo: str, *, memory_scope: ReadScope = "repository") -> Request[models.Indexed]:
     """See that what was written is indexed."""
     query = {"memory_scope": memory_scope}
     return Request("POST", _in("repos", repo, "memory", "index"), models.Indexed, {}, query)
@@ -151,7 +151,7 @@ def nodes(
     repo: str,
     query: str = "",
     *,
-    memory_scope: MemoryScope = "repository",
+    memory_scope: ReadScope = "repository",
     limit: int = 100,
     cursor: str | None = None,
 ) -> Request[models.NodeList]:
@@ -164,7 +164,7 @@ def subgraph(
     repo: str,
     names: Sequence[str] = (),
     *,
-    memory_scope: MemoryScope = "repository",
+    memory_scope: ReadScope = "repository",
     hops: int = 1,
     limit: int = 100,
     history: bool = False,
@@ -185,7 +185,7 @@ def subgraph(
 def facts(
     repo: str,
     *,
-    memory_scope: MemoryScope = "repository",
+    memory_scope: ReadScope = "repository",
     limit: int = 100,
     cursor: str | None = None,
     predicate: str | None = None,
@@ -217,7 +217,7 @@ def _entity(repo: str, entity: str) -> str:
 
 
 def history(
-    repo: str, fact: str, *, memory_scope: MemoryScope = "repository"
+    repo: str, fact: str, *, memory_scope: ReadScope = "repository"
 ) -> Request[models.FactHistory]:
     """Everything that was said about one fact."""
     query = {"memory_scope": memory_scope}
@@ -229,7 +229,7 @@ def change_fact(
     fact: str,
     action: Literal["close", "reopen"],
     *,
-    memory_scope: MemoryScope = "repository",
+    memory_scope: ReadScope = "repository",
 ) -> Request[models.Fact]:
     """Close a fact that no longer holds, or open it again."""
     query = {"memory_scope": memory_scope}
@@ -237,7 +237,7 @@ def change_fact(
 
 
 def delete_fact(
-    repo: str, fact: str, *, memory_scope: MemoryScope = "repository"
+    repo: str, fact: str, *, memory_scope: ReadScope = "repository"
 ) -> Request[models.Deleted]:
     """Delete a fact as if it had never been said."""
     query = {"memory_scope": memory_scope}
@@ -245,7 +245,7 @@ def delete_fact(
 
 
 def change_entity(
-    repo: str, entity: str, merge: str, *, memory_scope: MemoryScope = "repository"
+    repo: str, entity: str, merge: str, *, memory_scope: ReadScope = "repository"
 ) -> Request[models.Node]:
     """Merge another entity into this one."""
     query = {"memory_scope": memory_scope}
@@ -253,7 +253,7 @@ def change_entity(
 
 
 def delete_entity(
-    repo: str, entity: str, *, memory_scope: MemoryScope = "repository"
+    repo: str, entity: str, *, memory_scope: ReadScope = "repository"
 ) -> Request[models.Deleted]:
     """Delete an entity and every fact on either side of it."""
     query = {"memory_scope": memory_scope}

@@ -49,7 +49,7 @@ def own_session(deps: FactDeps, principal: Principal) -> Session:
     if session is None:
         raise NotFound(
             f"session {principal.session} of {principal.client} is not registered",
-            "register it first",
+            "its client registers it; codesynapse memory sessions lists those of a repository",
         )
     return _usable(session, principal, deps.clock())
 
@@ -68,18 +68,23 @@ def _usable(session: Session, principal: Principal, now: datetime) -> Session:
 def scopes_named(
     deps: FactDeps, principal: Principal, repo_id: str | None, name: str = "session"
 ) -> tuple[Scope, ...]:
-    """The scopes behind ``session``, ``repository`` or ``personal``, most specific first.
+    """The scopes behind ``session``, ``repository``, ``personal`` or ``all``, most specific first.
 
     A session never falls back to anything else. Personal inside a repository is what the person
-    said there and what they said everywhere.
+    said there and what they said everywhere.  ``all`` is what the caller may see from here: the
+    session's own where the call names one, then the person's, then the repository's.
     """
+    if name == "all":
+        own = ("session",) if principal.client and principal.session else ()
+        names = (*own, "personal", *(("repository",) if repo_id else ()))
+        return tuple(one for each in names for one in scopes_named(deps, principal, repo_id, each))
     if name == "session":
         return (Scope.session(own_session(deps, principal).id),)
     if name == "personal":
         everywhere = Scope.personal(principal.user)
         return (Scope.personal(principal.user, repo_id), everywhere) if repo_id else (everywhere,)
     if name != "repository":
-        raise Invalid(f"{name!r} is not a scope", "session, repository or personal")
+        raise Invalid(f"{name!r} is not a scope", "session, repository, personal or all")
     if repo_id is None:
         raise Invalid("the repository's memory was asked for outside any repository")
     return (Scope.repository(repo_id),)

@@ -38,6 +38,8 @@ __all__ = [
     "add_triples",
     "audit",
     "history",
+    "holder_of_entity",
+    "holder_of_fact",
     "known_fact",
     "list_facts",
     "nodes",
@@ -247,7 +249,7 @@ def _search_nodes(deps: FactDeps, scope: Scope, query: str, limit: int) -> list[
 def subgraph(
     deps: FactDeps,
     principal: Principal,
-    scope: Scope,
+    scope: Scope | Sequence[Scope],
     names: Sequence[str] = (),
     *,
     hops: int = 1,
@@ -257,23 +259,50 @@ def subgraph(
     """The facts within ``hops`` of the named entities, or the strongest ones without a name.
 
     ``which`` asks for history, a moment or one predicate.  A name that is not known adds nothing.
+    Of several scopes the first has its place in ``limit`` before the next.
     """
-    _readable(deps, principal, scope)
-    which = _checked(which)
+    scopes, which = _readable(deps, principal, scope), _checked(which)
     if not (1 <= hops <= 3 and 1 <= limit <= _MAX_PAGE):
         raise Invalid("hops or limit is out of range", f"1 to 3 hops, 1 to {_MAX_PAGE} facts")
-    if names:
-        known = deps.store.facts.names(scope, {name_key(name) for name in names})
-        rows = _around(deps, scope, {row.entity_id for row in known.values()}, hops, limit, which)
-    else:
-        rows = {row.id: row for row in _strongest(deps, scope, limit + 1, which)}
-    kept = list(rows.values())[:limit]
-    ends = sorted({end for row in kept for end in (row.subject_id, row.object_id)})
+    parts = []
+    left, more = limit, False
+    for one in scopes:
+        rows = _rows_of(deps, one, names, hops, left, which)
+        parts.append(_part(deps, one, rows[:left], which))
+        more = more or len(rows) > left
+        left -= min(left, len(rows))
+    return Subgraph(
+        nodes=tuple(node for part in parts for node in part.nodes),
+        facts=tuple(fact for part in parts for fact in part.facts),
+        more=more,
+    )
+
+
+def _rows_of(
+    deps: FactDeps,
+    scope: Scope,
+    names: Sequence[str],
+    hops: int,
+    limit: int,
+    which: FactFilter | None,
+) -> list[FactRow]:
+    """At most ``limit`` rows of one scope, and one more where there are more."""
+    if not names:
+        return _strongest(deps, scope, limit + 1, which)
+    known = deps.store.facts.names(scope, {name_key(name) for name in names})
+    entries = {row.entity_id for row in known.values()}
+    return list(_around(deps, scope, entries, hops, limit, which).values())
+
+
+def _part(
+    deps: FactDeps, scope: Scope, rows: Sequence[FactRow], which: FactFilter | None
+) -> Subgraph:
+    ends = sorted({end for row in rows for end in (row.subject_id, row.object_id)})
     entities = deps.store.facts.entities(scope, ends)
     return Subgraph(
         nodes=tuple(show_node(deps, scope, row) for row in entities.values()),
-        facts=tuple(show_facts(deps, scope, kept, as_of=which.as_of if which else None)),
-        more=len(rows) > limit,
+        facts=tuple(show_facts(deps, scope, rows, as_of=which.as_of if which else None)),
+        more=False,
     )
 
 
@@ -326,6 +355,26 @@ def history(deps: FactDeps, principal: Principal, scope: Scope, fact_id: str) ->
     row = known_fact(deps, scope, fact_id)
     statements = deps.store.facts.statements(scope, [fact_id])
     return FactHistory(show_facts(deps, scope, [row])[0], tuple(statements))
+
+
+def holder_of_fact(deps: FactDeps, scopes: Sequence[Scope], fact_id: str) -> Scope:
+    """The one of these scopes that holds a fact, closed or not. Raises NotFound.
+
+    It says nothing about who may read it: whoever goes on there is asked.
+    """
+    which = FactFilter(ids=(fact_id,), history=True)
+    for scope in scopes:
+        if deps.store.facts.facts(scope, which, Page(1))[0]:
+            return scope
+    raise NotFound(f"there is no fact {fact_id} in the memory that was asked")
+
+
+def holder_of_entity(deps: FactDeps, scopes: Sequence[Scope], entity_id: str) -> Scope:
+    """The one of these scopes that holds an entity. Raises NotFound."""
+    for scope in scopes:
+        if deps.store.facts.entities(scope, [entity_id]):
+            return scope
+    raise NotFound(f"there is no entity {entity_id} in the memory that was asked")
 
 
 def known_fact(deps: FactDeps, scope: Scope, fact_id: str) -> FactRow:

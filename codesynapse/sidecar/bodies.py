@@ -75,7 +75,7 @@ class RecallBody(Body):
     """A query."""
 
     query: str = Field(max_length=100_000)
-    memory_scope: models.MemoryScope = "session"
+    memory_scope: models.ReadScope = "session"
     hops: int = 1
     limit: int = 20
 
@@ -150,7 +150,7 @@ class OffloadBody(Body):
 class FactsQuery(Body):
     """Which facts are listed. Without ``history`` or ``as_of``: those that hold now."""
 
-    memory_scope: models.MemoryScope = "repository"
+    memory_scope: models.ReadScope = "repository"
     limit: int = Field(default=100, ge=1, le=500)
     cursor: str | None = Field(default=None, max_length=2_000)
     predicate: str | None = Field(default=None, max_length=200)
@@ -166,7 +166,7 @@ class FactsQuery(Body):
 class SubgraphQuery(Body):
     """Which part of the graph; the strongest facts when no entity is named."""
 
-    memory_scope: models.MemoryScope = "repository"
+    memory_scope: models.ReadScope = "repository"
     name: list[str] = Field(default=[], max_length=50)
     hops: int = Field(default=1, ge=1, le=2)
     limit: int = Field(default=100, ge=1, le=500)

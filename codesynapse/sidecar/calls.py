@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Depends, Header, Path, Query, Request
 
 from codesynapse.domain.scope import Principal, Scope
-from codesynapse.sdk.models import MemoryScope
+from codesynapse.sdk.models import ReadScope
 from codesynapse.service.access import scopes_named
 from codesynapse.service.deps import Deps
 from codesynapse.service.repositories import known
@@ -68,7 +68,7 @@ async def _call(
 Calling = Annotated[Call, Depends(_call)]
 RepoId = Annotated[str, Path(max_length=128, description="What `repos/resolve` returned.")]
 Id = Annotated[str, Path(max_length=256)]
-ScopeName = Annotated[MemoryScope, Query(description="Whose memory is meant.")]
+ScopeName = Annotated[ReadScope, Query(description="Whose memory is meant.")]
 Limit = Annotated[int, Query(ge=1, le=500)]
 Cursor = Annotated[str | None, Query(max_length=2_000, description="From the page before.")]
 

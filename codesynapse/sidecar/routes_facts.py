@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import Query
 
+from codesynapse.domain.scope import Scope
 from codesynapse.sdk import models
 from codesynapse.service import curation, facts
 from codesynapse.service.recall import recall as search
@@ -89,7 +90,7 @@ def subgraph(call: Calling, repo: RepoId, asked: Annotated[SubgraphQuery, Query(
     return facts.subgraph(
         call.deps,
         call.principal,
-        call.scope(repo, asked.memory_scope),
+        call.scopes(repo, asked.memory_scope),
         asked.name,
         hops=asked.hops,
         limit=asked.limit,
@@ -104,9 +105,14 @@ def list_facts(call: Calling, repo: RepoId, asked: Annotated[FactsQuery, Query()
     return facts.list_facts(call.deps, call.principal, scopes, asked.which(), page).record()
 
 
+def _holder(call: Calling, repo: str, memory_scope: str, fact: str) -> Scope:
+    """A name may stand for several scopes; a fact is in one of them."""
+    return facts.holder_of_fact(call.deps, call.scopes(repo, memory_scope), fact)
+
+
 def history(call: Calling, repo: RepoId, fact: Id, memory_scope: ScopeName = "repository") -> Any:
     """Everything that was said about one fact."""
-    scope = call.scope(repo, memory_scope)
+    scope = _holder(call, repo, memory_scope, fact)
     return facts.history(call.deps, call.principal, scope, fact).record()
 
 
@@ -114,7 +120,7 @@ def delete_fact(
     call: Calling, repo: RepoId, fact: Id, memory_scope: ScopeName = "repository"
 ) -> Any:
     """Delete a fact as if it had never been said."""
-    scope = call.scope(repo, memory_scope)
+    scope = _holder(call, repo, memory_scope, fact)
     return models.Deleted(deleted=curation.delete_facts(call.deps, call.principal, scope, [fact]))
 
 
@@ -123,14 +129,15 @@ def change_fact(
 ) -> Any:
     """Close a fact that no longer holds, or open it again; its history stays."""
     change = curation.close_fact if body.action == "close" else curation.reopen_fact
-    return change(call.deps, call.principal, call.scope(repo, memory_scope), fact).record()
+    scope = _holder(call, repo, memory_scope, fact)
+    return change(call.deps, call.principal, scope, fact).record()
 
 
 def delete_entity(
     call: Calling, repo: RepoId, entity: Id, memory_scope: ScopeName = "repository"
 ) -> Any:
     """Delete an entity and every fact on either side of it."""
-    scope = call.scope(repo, memory_scope)
+    scope = facts.holder_of_entity(call.deps, call.scopes(repo, memory_scope), entity)
     return models.Deleted(deleted=curation.delete_entity(call.deps, call.principal, scope, entity))
 
 
@@ -142,5 +149,5 @@ def change_entity(
     memory_scope: ScopeName = "repository",
 ) -> Any:
     """Merge another entity into this one, facts included."""
-    scope = call.scope(repo, memory_scope)
+    scope = facts.holder_of_entity(call.deps, call.scopes(repo, memory_scope), entity)
     return curation.merge_entities(call.deps, call.principal, scope, entity, body.merge).record()

@@ -37,8 +37,8 @@ ALLOWED: dict[str, set[str]] = {
     "install": {"environment", "errors", "paths", ""},
     "evals": {"domain", "errors", "extraction", "sdk"},
     "demo": {"environment", "errors", "harness", "install", "link", "paths", "sdk", "transcripts"},
-    "cli": {"config", "demo", "domain", "environment", "errors", "evals", "harness", "install",
-            "link", "paths", "sdk", "sidecar", "transcripts", ""},
+    "cli": {"bridge", "config", "demo", "domain", "environment", "errors", "evals", "harness",
+            "install", "link", "paths", "sdk", "sidecar", "transcripts", ""},
     "__main__": {"bridge", "cli", "harness", "environment"},
     "": set(),
 }  # fmt: skip

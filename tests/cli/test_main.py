@@ -114,3 +114,9 @@ def test_a_table_lines_up_and_keeps_to_one_line_each(capsys: pytest.CaptureFixtu
 def test_a_record_keeps_every_letter(capsys: pytest.CaptureFixture[str]) -> None:
     record({"name": "⟦→你"})
     assert json.loads(capsys.readouterr().out) == {"name": "⟦→你"}
+
+
+def test_help_names_how_an_agent_program_is_served(home: Home) -> None:
+    listed = home.command("mcp", "--help").stdout.decode()
+    assert "serve" in listed
+    assert "Serve MCP on stdin and stdout" in home.command("mcp", "serve", "--help").stdout.decode()

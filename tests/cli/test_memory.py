@@ -47,6 +47,69 @@ def test_facts_are_listed_as_lines_and_as_json(served: Home, project: Path) -> N
     assert facts[0]["source"]["client"] == "claude-code"
 
 
+def test_without_a_scope_all_that_is_known_from_here_is_listed(served: Home) -> None:
+    folder = served.root / "all of it"
+    folder.mkdir()
+    repo, where = served.repository(folder), ["--dir", str(folder)]
+    own = [*where, "--session", "all-of-it"]
+    served.ask("POST", f"/v1/repos/{repo}/sessions", {}, session="all-of-it")
+    for scope, value in (("session", "4 spaces"), ("personal", "tabs"), ("repository", "CRLF")):
+        triples = [{"subject": "User", "predicate": "PREFERS", "object": value}]
+        body = {"triples": triples, "memory_scope": scope}
+        path = f"/v1/repos/{repo}/memory/triples"
+        assert served.ask("POST", path, body, session="all-of-it").status == 200
+    listed = run(served, "facts", *where)
+    assert [line.split()[1] for line in listed.splitlines()] == ["yours", "repository"]
+    assert "4 spaces" not in listed  # a session's own memory is nobody else's
+    assert [line.split()[1] for line in run(served, "facts", *own).splitlines()] == ["session"]
+    everything = run(served, "facts", "--scope", "all", *own).splitlines()
+    assert [line.split()[1] for line in everything] == ["session", "yours", "repository"]
+    assert "tabs" in run(served, "graph", "--name", "User", *where)
+    assert "tabs" in run(served, "recall", "--query", "tabs or CRLF", *where)
+    assert "held from" in run(served, "history", listed.split()[0], *where)
+
+
+def test_what_is_true_everywhere_is_deleted_by_its_id_from_any_repository(
+    served: Home, project: Path, tmp_path: Path
+) -> None:
+    elsewhere = served.repository(tmp_path)
+    here = repo_of(served, project)
+    triples = [{"subject": "User", "predicate": "SPEAKS", "object": "Vietnamese"}]
+    body = {"triples": triples, "memory_scope": "personal"}
+    made = served.ask("POST", f"/v1/repos/{here}/memory/triples", body).json["fact_ids"][0]
+    asked = f"/v1/repos/{elsewhere}/memory/facts/{made}?memory_scope=all"
+    assert served.ask("DELETE", asked).status == 404
+    asked = f"/v1/repos/{here}/memory/facts/{made}?memory_scope=personal"
+    assert served.ask("DELETE", asked).json["deleted"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["facts", "--session", "nobody"], "nobody of claude-code is not registered"),
+        (["graph", "--scope", "session"], "no session is named"),
+        (["facts", "--dir", "no/such/folder"], "no/such/folder"),
+    ],
+)
+def test_what_is_not_there_is_an_error_that_names_it(
+    served: Home, project: Path, words: list[str], said: str
+) -> None:
+    where = [] if "--dir" in words else ["--dir", str(project)]
+    done = served.command("memory", *words, *where)
+    assert done.returncode in (1, 2)
+    assert (done.stdout, said in done.stderr.decode()) == (b"", True)
+
+
+def test_a_start_that_failed_says_why(home: Home) -> None:
+    database = Path(home.paths.database)
+    database.parent.mkdir(parents=True)
+    database.write_bytes(b"this is no database" * 1_000)
+    done = home.command("sidecar", "start")
+    assert done.returncode == 1
+    assert "did not start" in done.stderr.decode()
+    assert "header is damaged" in done.stderr.decode()
+
+
 def test_every_letter_comes_out_whatever_the_locale(served: Home, project: Path) -> None:
     variables = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
     out = run(served, "facts", "--dir", str(project), **variables)
