@@ -43,6 +43,7 @@ class Settings:
     port: int = 8787
     allow_memory: bool = True
     allow_secrets: bool = False
+    approve_writes: bool = False  # what agents write waits for a person
     carry_over: CarryOver = "on"
     local_hosts: tuple[str, ...] = ()
     idle_end_seconds: float = 8 * 3600.0
@@ -59,6 +60,7 @@ _SIMPLE: dict[str, type | tuple[type, ...]] = {
     "host": str,
     "port": int,
     "allow_memory": bool,
+    "approve_writes": bool,
     "idle_end_seconds": (int, float),
     "session_idle_seconds": (int, float),
     "session_life_days": (int, float),

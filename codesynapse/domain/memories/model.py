@@ -80,7 +80,8 @@ class Memory:
 
     ``importance``, ``confidence`` and ``decay`` lie in 0 to 1.  ``content_key`` is the same for
     texts that are equal after normalising.  ``changed`` counts the writes to this row; touching is
-    not a write.  ``conflicted`` is the open-conflict flag.
+    not a write.  ``conflicted`` is the open-conflict flag.  ``judged`` counts the feedback given,
+    of which each weighs less than the one before.
     """
 
     id: str
@@ -105,6 +106,7 @@ class Memory:
     access_count: int = 0
     decay: float = 0.0
     changed: int = 0
+    judged: int = 0
 
 
 @dataclass(frozen=True, slots=True)
