@@ -20,6 +20,8 @@ class Candidate:
     ``speaker`` is who vouches for it: a person who confirms an agent's claim becomes its speaker.
     ``replace`` says that it takes the place of every other value of (subject, predicate);
     ``ended`` names the one value that is no longer so, where a subject has many at a time.
+    ``adds`` says that it was given beside what holds already ("we also use X"), and ends nothing.
+    ``close`` says that this very fact no longer holds.
     """
 
     subject: str
@@ -33,3 +35,5 @@ class Candidate:
     subject_type: str | None = None
     object_type: str | None = None
     ended: str | None = None
+    adds: bool = False
+    close: bool = False

@@ -15,10 +15,12 @@ from datetime import datetime
 from codesynapse.domain.batch import Statement
 from codesynapse.domain.graph import Source
 from codesynapse.domain.names import name_key
+from codesynapse.domain.succession import Held
 from codesynapse.domain.turns import Speaker, Turn
 from codesynapse.errors import ProviderFailed
 from codesynapse.extraction.builtin import extract as extract_builtin
 from codesynapse.extraction.candidates import Candidate
+from codesynapse.extraction.endings import endings, succeeding
 from codesynapse.extraction.grounding import Grounds
 from codesynapse.extraction.parse import Proposed, parse
 from codesynapse.extraction.prompts import SCHEMA, ask
@@ -51,8 +53,11 @@ def extract(
     model: ChatModel | None,
     clean: Clean,
     counts: Counter[str],
+    standing: Sequence[Held] = (),
 ) -> tuple[Found, ...]:
     """Everything worth keeping in these turns; figures are added to ``counts``.
+
+    ``standing`` is what holds already; what these turns end of it comes last, to be closed.
 
     They are ``candidates``, ``kept``, ``model_calls`` and ``dropped_REASON``, and stand when this
     raises, too.
@@ -65,9 +70,17 @@ def extract(
     if model is not None:
         found += _by_model(turns, known, model, counts)
     counts["candidates"] += len(found)
-    kept = tuple(_kept(found, clean, counts))
+    kept = list(_kept(found, clean, counts))
     counts["kept"] += len(kept)
-    return kept
+    return _with_endings(kept, standing)
+
+
+def _with_endings(kept: Sequence[Found], standing: Sequence[Held]) -> tuple[Found, ...]:
+    """What is said anew, and after it what that ends: facts keep their place in their batch."""
+    said = succeeding([item.candidate for item in kept])
+    new = [replace(item, candidate=one) for item, one in zip(kept, said, strict=True)]
+    ended = [Found(closing, new[at].by) for at, closing in endings(said, standing)]
+    return (*new, *ended)
 
 
 def _by_model(
@@ -131,9 +144,6 @@ def _answer(
         reasons = ", ".join(sorted(parsed.counts)) or "no list of facts"
         failure = ProviderFailed(f"the model gave nothing usable, twice ({reasons})")
     raise failure
-
-
-_CHOICES = ("USES", "DECIDED")  # what is no longer used may have been kept as either
 
 
 def _kept(found: Iterable[Found], clean: Clean, counts: Counter[str]) -> Iterator[Found]:
@@ -204,6 +214,10 @@ def statements(found: Iterable[Found], source: Source, said_at: datetime) -> lis
     ]
 
 
+# What is no longer used may have been kept as either, in a session that is not read here.
+_CHOICES = ("USES", "DECIDED")
+
+
 def _said(candidate: Candidate, said_at: datetime, source: Source) -> Iterator[Statement]:
     """The fact itself, before it the end of what it takes the place of."""
     new = Statement(
@@ -213,6 +227,7 @@ def _said(candidate: Candidate, said_at: datetime, source: Source) -> Iterator[S
         said_at=said_at,
         confidence=candidate.confidence,
         replace=candidate.replace,
+        close=candidate.close,
         subject_type=candidate.subject_type,
         object_type=candidate.object_type,
         speaker=candidate.speaker,

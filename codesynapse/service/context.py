@@ -16,6 +16,7 @@ from codesynapse.recall.code_tree import CodeTree
 from codesynapse.recall.gate import judge
 from codesynapse.recall.recipes import RECIPES, Moment, Part, Recipe
 from codesynapse.service.access import FactDeps
+from codesynapse.service.overruled import corrections, marked
 from codesynapse.service.recall import search
 from codesynapse.service.views import show_facts
 
@@ -100,24 +101,33 @@ class _Asked:
             return Scope.personal(user)
         return Scope.repository(self.repo.id) if part is Part.REPOSITORY else None
 
+    def scopes(self) -> list[Scope]:
+        """All that may be read here, nearest first."""
+        parts = (Part.SESSION, Part.CARRIED, Part.PERSONAL, Part.REPOSITORY)
+        return [scope for part in parts if (scope := self.scope(part)) is not None]
+
     def code(self) -> CodeTree | None:
         """The files that facts may name."""
         return CodeTree(self.repo.root) if self.repo.root else None
 
 
 def _joined(asked: _Asked, recipe: Recipe) -> Iterator[tuple[Part, FactView]]:
-    """Every view once, under the first part that has it."""
+    """Every view once, under the first part that has it; what was corrected since comes last."""
     user = asked.principal.user
+    code = asked.code()
+    found = [(part, view) for part in recipe.parts for view in _views(asked, recipe, part, code)]
+    # A correction counts even where it is not shown again.
+    corrected = corrections(asked.deps, asked.scopes(), [view for _, view in found], user)
     placed: dict[str, Part] = {}
     views: list[FactView] = []
-    code = asked.code()
-    for part in recipe.parts:
-        for view in _views(asked, recipe, part, code):
-            if recipe.hides_shown and _is_shown(asked, view):
-                continue
-            placed.setdefault(view.key(user), part)
-            views.append(view)
-    for view in join_duplicates(views, user):
+    for part, view in found:
+        if recipe.hides_shown and _is_shown(asked, view):
+            continue
+        if view.id in corrected and not view.scope.startswith("repository:"):
+            continue
+        placed.setdefault(view.key(user), part)
+        views.append(view)
+    for view in join_duplicates(marked(views, corrected), user):
         yield placed[view.key(user)], view
 
 
@@ -145,9 +155,7 @@ def _found(asked: _Asked) -> list[FactView]:
     judged = judge(asked.query)
     if judged.reason is not None:
         return []
-    parts = (Part.SESSION, Part.CARRIED, Part.PERSONAL, Part.REPOSITORY)
-    scopes = [scope for part in parts if (scope := asked.scope(part)) is not None]
-    result = search(asked.deps, scopes, judged.query, limit=_LOOKED_AT)
+    result = search(asked.deps, asked.scopes(), judged.query, limit=_LOOKED_AT)
     about = _About(judged.query)
     return [view for view in result.views[: 2 * _LOOKED_AT] if about.meets(view)]
 

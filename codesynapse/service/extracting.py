@@ -37,6 +37,7 @@ from codesynapse.service.facts import write_batch
 from codesynapse.service.offload import MOST_ATTEMPTS, transcript_is_there
 from codesynapse.service.rereading import Reread, reread
 from codesynapse.service.sessions import SessionDeps, carry_if_due, mark_uncarried
+from codesynapse.service.standing import standing_facts
 from codesynapse.store.base import Page
 
 __all__ = ["JobRunner"]
@@ -147,7 +148,8 @@ class JobRunner:
         model = self._model(run)
         names = [row.name for row in deps.store.facts.list_entities(scope, Page(_KNOWN_NAMES))[0]]
         clean = _unchanged if deps.settings().allow_secrets else redact
-        found = extract(run.turns, names, model, clean, run.counts)
+        standing = standing_facts(deps, run.session) if run.turns else []
+        found = extract(run.turns, names, model, clean, run.counts, standing)
         if self._interrupted and not run.last:
             raise Unavailable("the sidecar is stopping")
         source = Source(

@@ -14,6 +14,7 @@ from codesynapse.recall.expand import MAX_HOPS, PER_ENTITY, Found, expand
 from codesynapse.recall.gate import judge
 from codesynapse.recall.legs import Leg, LexicalLeg, Searched, WordScanLeg, run_legs
 from codesynapse.service.access import FactDeps, check_readable
+from codesynapse.service.overruled import corrections, marked
 from codesynapse.service.views import code_of, show_facts, show_node
 
 __all__ = ["DEFAULT_LIMIT", "MAX_LIMIT", "SearchResult", "recall", "search"]
@@ -48,8 +49,10 @@ def recall(
     if judged.reason is not None:
         return RecallAnswer(reason=judged.reason)
     result = search(deps, scopes, judged.query, hops=hops, limit=limit, vectors=vectors)
+    corrected = corrections(deps, scopes, result.views, principal.user)
+    views = marked(result.views, corrected)
     return RecallAnswer(
-        facts=tuple(join_duplicates(result.views, principal.user)[:limit]),
+        facts=tuple(join_duplicates(views, principal.user)[:limit]),
         failed=result.failed,
         entities=result.entities,
     )

@@ -107,7 +107,7 @@ def clauses(sentence: Sentence, splits: Callable[[str], bool], turn: str = "") -
 
     ``turn`` is all that was said in the turn, for rules that look for a mark further on.
     """
-    corrects = gates.refuses(sentence.text)
+    corrects = sentence.corrects or gates.refuses(sentence.text)
     place = 0
     for part in _CUT.split(sentence.text)[:_MAX_CLAUSES]:
         for piece in _alone(part, splits):

@@ -14,10 +14,12 @@ from codesynapse.extraction.builtin import (
     choices,
     commands,
     gates,
+    handovers,
     languages,
     names,
     norms,
     notices,
+    openers,
     orders,
     people,
     resolutions,
@@ -54,6 +56,7 @@ _FAMILIES: tuple[Family, ...] = (
     choices.decisions,
     choices.migrations,
     choices.versions,
+    handovers.handovers,
     names.owners,
     orders.settings,
     orders.quotas,
@@ -182,6 +185,8 @@ class Listener:
             self._talk.trouble = topics.complaint(sentence)
         if gates.told(sentence.text) or sentence.spans.long_quote(sentence.text):
             return
+        text, corrects = openers.opened(sentence.text)
+        sentence = replace(sentence, text=text, corrects=corrects)
         missed: list[Clause] = []
         for clause in clauses(sentence, statements.stands_alone, self._spoken):
             if gates.unreal(clause.text):

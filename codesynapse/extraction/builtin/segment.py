@@ -91,12 +91,16 @@ class Spans:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence of a turn, masked. ``question`` when it ends in a question mark."""
+    """One sentence of a turn, masked. ``question`` when it ends in a question mark.
+
+    ``corrects`` when it opened as a correction; the opening is no longer in ``text``.
+    """
 
     text: str
     spans: Spans
     question: bool
     bullet: bool = False
+    corrects: bool = False
 
 
 def sentences(text: str) -> list[Sentence]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from codesynapse.domain.redaction import find_secrets
 from codesynapse.domain.turns import Speaker
-from codesynapse.extraction.builtin import gates
+from codesynapse.extraction.builtin import gates, openers
 from codesynapse.extraction.builtin.clauses import PROJECT, USER, Draft
 from codesynapse.extraction.builtin.lexicon import words
 from codesynapse.extraction.builtin.notes import Note
@@ -61,7 +61,7 @@ def _replaces(other: Note, note: Note) -> bool:
         return False
     if new.ended and new.ended.casefold() == old.object.casefold():
         return True
-    if new.predicate != old.predicate or _has_many(old):
+    if new.predicate != old.predicate or _has_many(old) or _adds(other):
         return False
     single = new.replace or old.predicate in _SINGLE
     return single and new.object.casefold() != old.object.casefold()
@@ -107,9 +107,18 @@ def _candidate(note: Note, spellings: dict[str, str]) -> Candidate:
         predicate=draft.predicate,
         object=spellings.get(draft.object.casefold(), draft.object),
         confidence=draft.strength if note.speaker is Speaker.USER else min(draft.strength, 0.7),
-        replace=draft.replace and not _has_many(draft),
+        replace=draft.replace and not _has_many(draft) and not _adds(note),
         said_at=note.turn.at,
         speaker=note.speaker,
         turn_id=note.turn.id,
         ended=draft.ended if draft.ended != draft.object else None,
+        adds=_adds(note),
     )
+
+
+def _adds(note: Note) -> bool:
+    """Whether the value was given beside others; what is said to replace does not."""
+    if note.draft.ended is not None:
+        return False
+    shared = note.draft.predicate == "OWNED_BY" and openers.shares(note.spoken)
+    return shared or openers.adds(note.spoken)
