@@ -13,7 +13,7 @@ from codesynapse.config import Settings
 from codesynapse.domain.sessions import Job
 from codesynapse.jobs.queue import OffloadQueue
 from codesynapse.paths import Paths, private_folder
-from codesynapse.service.deps import Deps
+from codesynapse.service.deps import Deps, EndMarks
 from codesynapse.store.sqlite import SqliteStore, open_store
 
 if TYPE_CHECKING:
@@ -74,9 +74,13 @@ class Engine:
 
 
 def compose(
-    paths: Paths, settings: Callable[[], Settings], clock: Callable[[], datetime] = now
+    paths: Paths,
+    settings: Callable[[], Settings],
+    clock: Callable[[], datetime] = now,
+    *,
+    owner: str = "owner",
 ) -> Engine:
-    """Open the store and wire it.
+    """Open the store and wire it. ``owner`` is whose sessions those are that nobody registered.
 
     Raises StoreDamaged, StoreNewer or Unavailable, and OSError for its folder.
     """
@@ -89,5 +93,6 @@ def compose(
     backups = Path(paths.backups) if is_usual else None
     store = open_store(path, backups=backups, clock=clock)
     queue = OffloadQueue(lambda: settings().queue_size)
-    deps = Deps(store=store, settings=settings, clock=clock, queue=queue)
+    ends = EndMarks(paths.ends, owner)
+    deps = Deps(store=store, settings=settings, clock=clock, queue=queue, ends=ends)
     return Engine(deps, store, store.jobs.unfinished())

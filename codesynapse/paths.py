@@ -67,6 +67,11 @@ class Paths:
         return os.path.join(self.state, "sidecar.log")
 
     @property
+    def ends(self) -> str:
+        """The folder of marks of ended sessions that the sidecar has not heard of yet."""
+        return os.path.join(self.state, "ends")
+
+    @property
     def hook_log_file(self) -> str:
         """Why a hook gave nothing, a line each: no content, ever."""
         return os.path.join(self.state, "hooks.log")

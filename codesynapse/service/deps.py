@@ -13,7 +13,15 @@ from codesynapse.config import Settings
 from codesynapse.jobs.queue import OffloadQueue
 from codesynapse.store.base import Store
 
-__all__ = ["Bindings", "Deps"]
+__all__ = ["Bindings", "Deps", "EndMarks"]
+
+
+@dataclass(frozen=True, slots=True)
+class EndMarks:
+    """Where hooks leave marks of ended sessions, and whose the unknown ones are."""
+
+    folder: str
+    owner: str
 
 
 class Bindings:
@@ -53,4 +61,5 @@ class Deps:
     settings: Callable[[], Settings]
     clock: Callable[[], datetime]
     queue: OffloadQueue
+    ends: EndMarks
     bindings: Bindings = field(default_factory=Bindings)

@@ -34,7 +34,7 @@ from codesynapse.extraction.routes import MemoryRoute
 from codesynapse.jobs.queue import Queued
 from codesynapse.providers.base import ChatModel
 from codesynapse.service.facts import write_batch
-from codesynapse.service.offload import MOST_ATTEMPTS, transcript_is_there
+from codesynapse.service.offload import MOST_ATTEMPTS, go_on, transcript_is_there
 from codesynapse.service.rereading import Reread, reread
 from codesynapse.service.sessions import SessionDeps, carry_if_due, mark_uncarried
 from codesynapse.service.standing import standing_facts
@@ -109,6 +109,8 @@ class JobRunner:
             else:
                 self._fail(item, _timed(job, started), _reason(error), counts)
             return
+        if item.turns is None and job.start < job.end < item.job.end:
+            go_on(self._deps, job, item.job.end)
         self._deps.store.jobs.update(replace(_timed(job, started), counts=dict(+counts)))
         # A session that ended while its jobs ran is carried over by the last of them.
         carry_if_due(self._deps, job.session_id, own_jobs=1)
@@ -127,7 +129,7 @@ class JobRunner:
 
     def _open_session(self, job: Job) -> Session:
         session = self._deps.store.sessions.get(job.session_id)
-        if session is None or session.state.closed or session.expires_at <= self._deps.clock():
+        if session is None or session.state.closed:
             raise Closed("the session is closed; its turns were not extracted")
         return session
 
@@ -243,7 +245,9 @@ def _batch_stem(job: Job) -> str:
     """The same for the same records of the same session, so that running again adds nothing."""
     if job.transcript is None:
         return f"offload-{job.id}"
-    records = f"{job.session_id}\0{job.transcript}\0{job.start}\0{job.end}"
+    # The last turn tells a transcript from the one that took its place.
+    place = f"{job.start}\0{job.end}\0{job.last_turn_id}"
+    records = f"{job.session_id}\0{job.transcript}\0{place}"
     return "offload-" + blake2b(records.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 

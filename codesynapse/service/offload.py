@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
@@ -18,18 +18,22 @@ from uuid import uuid4
 from codesynapse.domain.scope import Principal
 from codesynapse.domain.sessions import Job, JobState, Session
 from codesynapse.domain.turns import Turn
-from codesynapse.errors import Closed, Forbidden, Invalid, QueueFull
+from codesynapse.errors import Closed, Forbidden, Invalid, QueueFull, Unavailable
 from codesynapse.jobs.queue import Queued
 from codesynapse.service.sessions import SessionDeps, carry_if_due, set_transcript
 
 __all__ = [
     "MOST_ATTEMPTS",
     "OffloadPlan",
+    "go_on",
+    "is_readable",
     "jobs",
+    "list_lost",
     "plan",
     "recover",
     "retry_failed",
     "submit",
+    "submit_rest",
     "transcript_is_there",
     "wait_for",
 ]
@@ -53,14 +57,34 @@ class OffloadPlan:
 def plan(
     deps: SessionDeps, principal: Principal, session: Session, transcript: str | None
 ) -> OffloadPlan:
-    """From the watermark on, or from the end of what is queued already."""
+    """From the watermark on, or from the end of what is queued already.
+
+    A transcript that another took the place of begins anew: its watermark means nothing there.
+    """
     _check(principal, session)
     mark = deps.store.sessions.watermark(session.id)
     offset, turn_id = (mark.offset, mark.turn_id) if mark else (0, None)
     for job in deps.queue.jobs(session.id):
         if job.transcript == transcript and job.end > offset:
             offset, turn_id = job.end, job.last_turn_id
+    if offset and transcript is not None and _was_replaced(transcript, offset):
+        deps.store.sessions.rewind(session.id)
+        return OffloadPlan(0, None)
     return OffloadPlan(offset, turn_id)
+
+
+def _was_replaced(transcript: str, offset: int) -> bool:
+    """Whether no record ends at ``offset``, where one did: a transcript only ever grows."""
+    if not is_readable(transcript):
+        return False
+    try:
+        with open(transcript, "rb") as file:
+            if file.seek(0, os.SEEK_END) < offset:
+                return True
+            file.seek(offset - 1)
+            return file.read(1) != b"\n"
+    except OSError:
+        return False
 
 
 def submit(
@@ -84,7 +108,60 @@ def submit(
     if start < 0 or end < start:
         raise Invalid(f"the range {start} to {end} is not one", "start at 0 or above, end after it")
     kept = tuple(_turn(turn) for turn in turns)
+    last = next((turn.id for turn in reversed(kept) if turn.id), None)
+    job = replace(_job(deps, session, transcript, start, end), last_turn_id=last)
+    job = replace(job, attempts=_failures_before(deps, job))
+    set_transcript(deps, session, transcript)
+    _queue(deps, Queued(job, kept))
+    return job
+
+
+def submit_rest(deps: SessionDeps, session: Session, transcript: str) -> Job | None:
+    """Queue what nobody sent of a readable transcript, unread; None where that is nothing.
+
+    Raises QueueFull and Closed.
+    """
+    principal = Principal(session.user, client=session.client, session=session.client_session)
+    start = plan(deps, principal, session, transcript).offset
+    try:
+        end = os.path.getsize(transcript)
+    except OSError:
+        return None
+    if end <= start:
+        return None
+    job = _job(deps, session, transcript, start, end)
+    job = replace(job, attempts=_failures_before(deps, job))
+    _queue(deps, Queued(job))
+    return job
+
+
+def list_lost(deps: SessionDeps, session: Session, transcript: str, reason: str) -> None:
+    """List that what was said last in this transcript cannot be had any more."""
+    job = _job(deps, session, transcript, 0, 0)
+    deps.store.jobs.add(replace(job, state=JobState.LOST, error=reason))
+
+
+def go_on(deps: SessionDeps, done: Job, end: int) -> None:
+    """Queue what a job left of its range because it was too much for one."""
     job = Job(
+        id=f"j{uuid4().hex}",
+        session_id=done.session_id,
+        repo_id=done.repo_id,
+        user=done.user,
+        client=done.client,
+        state=JobState.QUEUED,
+        created_at=deps.clock(),
+        transcript=done.transcript,
+        start=done.end,
+        end=end,
+    )
+    deps.store.jobs.add(job)
+    with suppress(Unavailable):  # it is stopping: the next start finds the row
+        deps.queue.put(Queued(job), reserved=False)
+
+
+def _job(deps: SessionDeps, session: Session, transcript: str | None, start: int, end: int) -> Job:
+    return Job(
         id=f"j{uuid4().hex}",
         session_id=session.id,
         repo_id=session.repo_id,
@@ -95,12 +172,7 @@ def submit(
         transcript=transcript,
         start=start,
         end=end,
-        last_turn_id=next((turn.id for turn in reversed(kept) if turn.id), None),
     )
-    job = replace(job, attempts=_failures_before(deps, job))
-    set_transcript(deps, session, transcript)
-    _queue(deps, Queued(job, kept))
-    return job
 
 
 def jobs(deps: SessionDeps, principal: Principal, limit: int = _LISTED) -> list[Job]:
@@ -157,8 +229,12 @@ def retry_failed(deps: SessionDeps) -> int:
 
 def transcript_is_there(job: Job) -> bool:
     """Whether its turns can be read again."""
-    path = job.transcript
-    return path is not None and path.endswith(".jsonl") and os.path.isfile(path)
+    return job.transcript is not None and is_readable(job.transcript)
+
+
+def is_readable(transcript: str) -> bool:
+    """Whether a transcript is there, by its name and its kind."""
+    return transcript.endswith(".jsonl") and os.path.isfile(transcript)
 
 
 def _retry(deps: SessionDeps, job: Job) -> bool:

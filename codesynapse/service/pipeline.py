@@ -12,25 +12,27 @@ from codesynapse.extraction.routes import MemoryRoute
 from codesynapse.jobs.upkeep import Upkeep
 from codesynapse.jobs.worker import Worker
 from codesynapse.providers.meter import Reading
+from codesynapse.service.ends import EndDeps, rest_is_queued, settle
 from codesynapse.service.extracting import JobRunner
 from codesynapse.service.offload import recover, retry_failed
-from codesynapse.service.sessions import SessionDeps, sweep
+from codesynapse.service.sessions import sweep
 
 __all__ = ["Pipeline", "upkeep"]
 
 _EVERY_SECONDS = 30.0
 
 
-def upkeep(deps: SessionDeps) -> None:
-    """What is due: idle ends, carry-over, expiry, deletion, and failed jobs to try again."""
-    sweep(deps)
+def upkeep(deps: EndDeps) -> None:
+    """What is due: ends, carry-over, expiry, deletion, and failed jobs to try again."""
+    settle(deps)
+    sweep(deps, rest_is_queued)
     retry_failed(deps)
 
 
 class Pipeline:
     """The worker and its upkeep. ``route`` may be given for another way to resolve names."""
 
-    def __init__(self, deps: SessionDeps, route: MemoryRoute | None = None) -> None:
+    def __init__(self, deps: EndDeps, route: MemoryRoute | None = None) -> None:
         self._deps = deps
         self._route = route or MemoryRoute(deps.settings, deps.clock)
         self._worker = Worker(deps.queue, JobRunner(deps, self._route))

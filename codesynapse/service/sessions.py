@@ -35,9 +35,13 @@ __all__ = [
     "carry_if_due",
     "current",
     "end",
+    "end_idle",
     "find",
+    "is_idle",
     "listing",
+    "mark_ended",
     "mark_uncarried",
+    "recent",
     "register",
     "revoke",
     "set_transcript",
@@ -142,9 +146,14 @@ def listing(
 def end(deps: SessionDeps, principal: Principal, session: Session) -> Session:
     """The session is over for now: carried over at once, or after its last job. Idempotent."""
     _check_owner(session, principal)
-    session = _change(deps, session.id, lambda row: _ended(row, deps.clock()))
+    session = mark_ended(deps, session)
     carry_if_due(deps, session.id)
     return deps.store.sessions.get(session.id) or session
+
+
+def mark_ended(deps: SessionDeps, session: Session) -> Session:
+    """The session is over for now; whoever looks next carries it over."""
+    return _change(deps, session.id, lambda row: _ended(row, deps.clock()))
 
 
 def revoke(deps: SessionDeps, principal: Principal, session: Session) -> Session:
@@ -161,13 +170,31 @@ def revoke(deps: SessionDeps, principal: Principal, session: Session) -> Session
     return session
 
 
+def is_idle(deps: SessionDeps, session: Session) -> bool:
+    """Whether an active session was not at work for so long that it counts as over."""
+    now = deps.clock()
+    idle_since = now - timedelta(seconds=deps.settings().session_idle_seconds)
+    over = session.last_seen_at < idle_since or session.expires_at <= now
+    return over and session.state is SessionState.ACTIVE
+
+
+def end_idle(deps: SessionDeps, session: Session) -> Session:
+    """End it, unless it was at work since it was looked at."""
+    now = deps.clock()
+    return _change(deps, session.id, lambda row: _ended(row, now) if is_idle(deps, row) else row)
+
+
 def unsettled(deps: SessionDeps, principal: Principal, repo_id: str) -> list[str]:
     """What a session waits for when it starts: its own jobs, and the carry-over of ended ones.
 
     Other sessions that run are none of its business, only the person's recent ones here that ended.
     """
-    rows, _ = deps.store.sessions.of_repo(repo_id, principal.user, Page(_RECENT))
-    return [row.id for row in rows if _is_awaited(deps, principal, row)]
+    return [row.id for row in recent(deps, principal, repo_id) if _is_awaited(deps, principal, row)]
+
+
+def recent(deps: SessionDeps, principal: Principal, repo_id: str) -> list[Session]:
+    """This person's newest sessions in a repository, as they stand."""
+    return deps.store.sessions.of_repo(repo_id, principal.user, Page(_RECENT))[0]
 
 
 def _is_awaited(deps: SessionDeps, principal: Principal, row: Session) -> bool:
@@ -196,16 +223,22 @@ def mark_uncarried(deps: SessionDeps, session_id: str) -> None:
     _change(deps, session_id, lambda row: replace(row, carried_at=None))
 
 
-def sweep(deps: SessionDeps) -> None:
+def sweep(
+    deps: SessionDeps, rest_is_queued: Callable[[SessionDeps, Session], bool] = lambda *_: True
+) -> None:
     """Do what is due: end idle sessions, carry over, expire, delete. Safe to run at any time.
 
-    A session that cannot be settled is logged, and tried again by the next sweep.
+    ``rest_is_queued`` is asked before an idle session is ended: what it said last may be in its
+    transcript only. A session that cannot be settled is logged, and tried again by the next sweep.
     """
     now = deps.clock()
     idle_since = now - timedelta(seconds=deps.settings().session_idle_seconds)
     for session in deps.store.sessions.due(now, idle_since):
         try:
-            _settle(deps, session, now, idle_since)
+            if not is_idle(deps, session):
+                _settle(deps, session)
+            elif rest_is_queued(deps, session):
+                _settle(deps, end_idle(deps, session))
         except CodeSynapseError as error:
             _log.warning("session %s could not be settled: %s", session.id, error.code)
 
@@ -217,18 +250,15 @@ def set_transcript(deps: SessionDeps, session: Session, transcript: str | None) 
     return _change(deps, session.id, lambda row: replace(row, transcript=transcript))
 
 
-def _settle(deps: SessionDeps, session: Session, now: datetime, idle_since: datetime) -> None:
+def _settle(deps: SessionDeps, session: Session) -> None:
+    """Carry an ended one over, and close it when its life is over; its jobs come first."""
+    if session.state is SessionState.ENDED and deps.queue.pending(session.id):
+        return
     session = _expired(deps, session)
     if session.state.closed:
         _erase(deps, session)
-        return
-    if session.state is SessionState.ACTIVE:
-        session = _change(
-            deps,
-            session.id,
-            lambda row: _ended(row, now) if row.last_seen_at < idle_since else row,
-        )
-    carry_if_due(deps, session.id)
+    else:
+        carry_if_due(deps, session.id)
 
 
 def _erase(deps: SessionDeps, session: Session) -> None:

@@ -22,8 +22,8 @@ from codesynapse.harness import claude_code
 from codesynapse.recall.block import Block
 from codesynapse.recall.recipes import Moment
 from codesynapse.sdk import models
+from codesynapse.service import ends, repositories, sessions
 from codesynapse.service import offload as offloading
-from codesynapse.service import repositories, sessions
 from codesynapse.service.context import BlockOptions, compose_block
 from codesynapse.service.deps import Deps
 from codesynapse.sidecar.calls import Call, Calling, Id
@@ -34,6 +34,7 @@ __all__ = ["bind", "bound", "offload", "recall"]
 
 KEEP_EXCHANGES = 10
 _USUAL_MS, _LONGEST_MS = 1_500, 10_000
+_SETTLE_SECONDS = 0.2  # of the first answer, for ends that nobody heard
 # Waiting takes threads of its own, so that those who wait never hold up those who ask.
 _waiting = CapacityLimiter(64)
 
@@ -81,7 +82,7 @@ async def recall(
     deadline = _deadline(deadline_ms)
     hook, first, pending = await to_thread.run_sync(_at_once, call, client, event, deadline)
     if pending:
-        return StreamingResponse(_lines(hook, first, pending), media_type="application/x-ndjson")
+        return StreamingResponse(_lines(hook, first), media_type="application/x-ndjson")
     _remember(hook, first)
     line = _line(hook, first)
     return Response(line, media_type="application/json") if line else Response(status_code=204)
@@ -112,12 +113,17 @@ def _begin(call: Call, client: str, event: claude_code.HookEvent, deadline: floa
 
 def _at_once(
     call: Call, client: str, event: claude_code.HookEvent, deadline: float
-) -> tuple[_Hook, Block, list[str]]:
-    """The block as it is now, and the sessions whose work would make it better."""
+) -> tuple[_Hook, Block, bool]:
+    """The block as it is now, and whether waiting for other work would make it better."""
+    if event.event == "UserPromptSubmit":
+        hook = _begin(call, client, event, deadline)
+        return hook, _compose(hook), False
+    # Before the session is known to be at work again: this may be its own end that nobody heard.
+    marks = ends.settle(call.deps, time.monotonic() + _SETTLE_SECONDS)
     hook = _begin(call, client, event, deadline)
-    if hook.moment is Moment.PROMPT:
-        return hook, _compose(hook), []
-    pending = sessions.unsettled(hook.deps, hook.principal, hook.repository.id)
+    asked = hook.deps, hook.principal, hook.repository.id
+    ends.end_idle(*asked)
+    pending = ends.are_awaited(*asked, marks) or bool(sessions.unsettled(*asked))
     return hook, _compose(hook), pending
 
 
@@ -148,19 +154,21 @@ def _remember(hook: _Hook, block: Block) -> None:
     hook.running.given.add(hook.session.id, block.given, afresh=afresh)
 
 
-async def _lines(hook: _Hook, first: Block, pending: list[str]) -> AsyncIterator[bytes]:
+async def _lines(hook: _Hook, first: Block) -> AsyncIterator[bytes]:
     line = _line(hook, first)
     if line:
         yield line
-    better = await to_thread.run_sync(_compose_later, hook, pending, limiter=_waiting)
+    better = await to_thread.run_sync(_compose_later, hook, limiter=_waiting)
     last = better if better.text else first
     if last.text != first.text:
         yield _line(hook, last)
     _remember(hook, last)
 
 
-def _compose_later(hook: _Hook, pending: list[str]) -> Block:
-    offloading.wait_for(hook.deps, pending, hook.deadline)
+def _compose_later(hook: _Hook) -> Block:
+    asked = hook.deps, hook.principal, hook.repository.id
+    ends.settle_by(*asked, hook.deadline)
+    offloading.wait_for(hook.deps, sessions.unsettled(*asked), hook.deadline)
     return _compose(hook)
 
 

@@ -178,7 +178,7 @@ def _announce(place: _Place) -> None:
 def _serve(place: _Place) -> str:
     from codesynapse.compose import compose
 
-    engine = compose(place.paths, place.live.read)
+    engine = compose(place.paths, place.live.read, owner=login_name(place.environment))
     try:
         return asyncio.run(_Life(place, engine).lead())
     finally:
@@ -258,8 +258,10 @@ class _Life:
         while not self._server.started:
             await asyncio.sleep(0.005)
         _release_start_lock(self._place.environment)
-        if not self._engine.deps.store.jobs.unfinished():
-            await asyncio.sleep(_WARM_UP_SECONDS)
+        deps, end = self._engine.deps, time.monotonic() + _WARM_UP_SECONDS
+        if not deps.store.jobs.unfinished():
+            while not len(deps.queue) and time.monotonic() < end:
+                await asyncio.sleep(0.02)
         threading.Thread(target=self._start_engine, name="warm-up", daemon=True).start()
 
     def _start_engine(self) -> None:

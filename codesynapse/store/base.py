@@ -227,6 +227,10 @@ class SessionStore(Protocol):
         """Move the watermark, never backwards, and remember these turns, atomically."""
         ...
 
+    def rewind(self, session_id: str) -> None:
+        """Forget how far this session was extracted; the turns that were stay known."""
+        ...
+
     def extracted(self, turn_ids: Iterable[str]) -> set[str]:
         """Which of these turns were extracted already, in any session."""
         ...

@@ -20,6 +20,7 @@ from codesynapse.domain.sessions import Job, JobState, Repository, Session
 from codesynapse.domain.turns import Speaker, Turn
 from codesynapse.jobs.queue import OffloadQueue
 from codesynapse.service import offload, sessions
+from codesynapse.service.deps import EndMarks
 from codesynapse.service.pipeline import Pipeline
 from codesynapse.store.base import FactFilter, Page, Store
 from codesynapse.store.sqlite import open_store
@@ -102,9 +103,11 @@ class PipelineWorld:
     store: Store = field(init=False)
     queue: OffloadQueue = field(init=False)
     pipeline: Pipeline | None = None
+    ends: EndMarks = field(init=False)
 
     def __post_init__(self) -> None:
         self.current_settings = Settings(database=self.root / "memory.db")
+        self.ends = EndMarks(str(self.root / "ends"), "ana")
         self.open()
         self.store.repos.save(Repository(REPO, REPO, str(self.root), None))
 

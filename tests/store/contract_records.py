@@ -162,6 +162,17 @@ class SessionsContract(StoreContract):
         assert store.sessions.watermark("s1") == Watermark("s1", 30, "t3")
         assert store.sessions.watermark("s2") is None
 
+    def test_a_watermark_that_is_taken_back_leaves_the_turns_known(self, store: Store) -> None:
+        store.sessions.advance(Watermark("s1", 30, "t3"), ["t3"])
+        store.sessions.advance(Watermark("s2", 20, "t2"), [])
+        store.sessions.rewind("s1")
+        store.sessions.rewind("nobody")
+        assert store.sessions.watermark("s1") is None
+        assert store.sessions.watermark("s2") == Watermark("s2", 20, "t2")
+        assert store.sessions.extracted(["t3"]) == {"t3"}
+        store.sessions.advance(Watermark("s1", 5, "t0"), [])
+        assert store.sessions.watermark("s1") == Watermark("s1", 5, "t0")
+
     def test_turns_are_known_in_every_session_even_behind_the_watermark(self, store: Store) -> None:
         store.sessions.advance(Watermark("s1", 10, "t2"), ["t1", "t2"])
         store.sessions.advance(Watermark("s1", 5, "t0"), ["t0", "t1"])

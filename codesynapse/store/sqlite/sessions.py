@@ -130,6 +130,12 @@ class SqliteSessions:
 
         self._database.write(step, durable=durable)
 
+    def rewind(self, session_id: str) -> None:
+        def step(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM watermarks WHERE session_id = ?", (session_id,))
+
+        self._database.write(step)
+
     def extracted(self, turn_ids: Iterable[str]) -> set[str]:
         with self._database.read() as connection:
             rows = connection.execute(
