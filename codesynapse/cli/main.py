@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "eval": ("codesynapse.cli.evals:eval_group", "Measure extraction against gold."),
     "mcp": ("codesynapse.cli.mcp:mcp_group", "Serve MCP; install hooks and the AGENTS.md block."),
     "memory": ("codesynapse.cli.memory:memory_group", "Look at and curate what is remembered."),
+    "setup": ("codesynapse.cli.setup:setup_command", "Set a repository up, in one command."),
     "sidecar": ("codesynapse.cli.sidecar:sidecar_group", "The local server that owns the data."),
 }
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from codesynapse.cli.hook_notes import hook_notes
 from codesynapse.environment import Environment
 from codesynapse.install.agents_md import block_text, plan_block, plan_block_removal
 from codesynapse.install.claude_hooks import (
@@ -20,33 +21,13 @@ from codesynapse.install.claude_hooks import (
 from codesynapse.install.compaction import DEFAULT_PERCENTAGE
 from codesynapse.install.edit import Plan, carry_out, preview
 from codesynapse.install.hook_source import load_hooks
+from codesynapse.install.mcp_clients import CLIENTS, McpClient
+from codesynapse.install.mcp_entry import Server
+from codesynapse.install.mcp_install import place_of, plan_server, plan_server_removal, snippet
 from codesynapse.install.project import Project, find_project
 from codesynapse.paths import Paths
 
 __all__ = ["mcp_group"]
-
-_LIMITS = (
-    "Hooks cannot change the environment or the headers of an MCP client that already runs, "
-    "remove messages from a conversation, or force a compaction. "
-    "A session that already runs may need a restart to take them up."
-)
-_PERSONAL = (
-    "{name} is meant for you alone. This command does not touch .gitignore: where git does not "
-    "ignore the file yet, add it to .git/info/exclude, so that it is not committed by surprise."
-)
-_SHARED = (
-    "{name} is meant for everybody who works here: the hooks find codesynapse on the PATH, and "
-    "do nothing where there is none."
-)
-_WORKTREE = (
-    "This is a linked work tree, and the file counts in it alone: run the command in the others "
-    "as well, or use --shared."
-)
-_CARRY_OVER = (
-    "When a session ends, what you said in it is carried over to your own memory of this "
-    'repository, which nobody else sees. To switch that off, write carry_over = "off" into '
-    '{config} ("review" lets it wait for your approval).'
-)
 
 _folder = click.argument(
     "folder",
@@ -119,7 +100,7 @@ def hooks(
         return plan_hooks(project, paths, request, load_hooks(), installation)
 
     plan = _run(project, paths, make_plan, dry_run)
-    notes = plan.notes if remove else (*plan.notes, *_hook_notes(project, paths, shared))
+    notes = plan.notes if remove else (*plan.notes, *hook_notes(project, paths, shared))
     _report(project.folder / settings_name(shared=shared), plan, notes, dry_run)
 
 
@@ -149,6 +130,39 @@ def agents_md(folder: Path | None, remove: bool, check: bool, dry_run: bool) -> 
         _report(project.folder, plan, plan.notes, dry_run)
 
 
+@mcp_group.command("install")
+@click.argument("client", type=click.Choice(sorted(CLIENTS)))
+@_remove
+@click.option("--print", "show", is_flag=True, help="Print what to add by hand, change nothing.")
+@_dry_run
+def install(client: str, remove: bool, show: bool, dry_run: bool) -> None:
+    """Let CLIENT start our MCP server, by an entry in its own settings."""
+    if show and remove:
+        raise click.UsageError("--print and --remove do not go together")
+    environment = Environment()
+    server = Server.this(sys.executable, environment)
+    chosen = CLIENTS[client]
+    place = chosen.file(environment)
+    if show:
+        click.echo(click.format_filename(place), err=True)
+        click.echo(snippet(chosen, server), nl=False)
+        return
+    paths = Paths(environment)
+
+    def make_plan() -> Plan:
+        if remove:
+            return plan_server_removal(chosen, environment, paths)
+        return plan_server(chosen, environment, paths, server)
+
+    plan = _run(place_of(chosen, environment)[0], paths, make_plan, dry_run)
+    notes = plan.notes if remove or not plan.changes else (*plan.notes, _restart(chosen))
+    _report(place, plan, notes, dry_run)
+
+
+def _restart(client: McpClient) -> str:
+    return f"If {client.title} runs, {client.hint}."
+
+
 def _run(project: Project, paths: Paths, make_plan: Callable[[], Plan], dry_run: bool) -> Plan:
     return carry_out(project, paths, make_plan, dry_run=dry_run)
 
@@ -175,11 +189,3 @@ def _report(place: Path, plan: Plan, notes: tuple[str, ...], dry_run: bool) -> N
         click.echo(f"  {line}", err=dry_run)
     for note in notes:
         click.echo(f"\n{note}", err=dry_run)
-
-
-def _hook_notes(project: Project, paths: Paths, shared: bool) -> tuple[str, ...]:
-    name = settings_name(shared=shared)
-    notes = [(_SHARED if shared else _PERSONAL).format(name=name)]
-    if project.linked_worktree and not shared:
-        notes.append(_WORKTREE)
-    return (*notes, _LIMITS, _CARRY_OVER.format(config=click.format_filename(paths.config_file)))

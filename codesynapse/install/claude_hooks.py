@@ -16,11 +16,10 @@ from pathlib import Path
 from codesynapse.environment import Environment
 from codesynapse.errors import InstallRefused
 from codesynapse.install.compaction import plan_percentage, restored_percentage
-from codesynapse.install.edit import FileEdit, Plan, Target, missing_folders, open_target
+from codesynapse.install.edit import Plan, open_target
 from codesynapse.install.hook_command import personal_command, shared_command
 from codesynapse.install.hook_entries import (
     HookEntry,
-    Undo,
     add_group,
     drop_entry,
     entries_of,
@@ -28,14 +27,13 @@ from codesynapse.install.hook_entries import (
     set_command,
 )
 from codesynapse.install.hook_source import EventHook
-from codesynapse.install.json_text import JsonRefused, JsonText
+from codesynapse.install.json_file import JsonFile, open_json, parsed
+from codesynapse.install.json_text import JsonText
 from codesynapse.install.project import Project
-from codesynapse.install.record import Record, record_path
+from codesynapse.install.record import Record
 from codesynapse.paths import Paths
 
 __all__ = ["HookRequest", "Installation", "plan_hooks", "plan_removal", "settings_name"]
-
-_EMPTY = b"{}\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,95 +128,17 @@ def plan_removal(project: Project, paths: Paths, *, shared: bool) -> Plan:
     return Plan(file.removal(), (*done, *percentage.done), (*notes, *percentage.notes))
 
 
-@dataclass(slots=True)
-class _SettingsFile:
-    """A settings file while a plan for it is made."""
-
-    target: Target
-    document: JsonText
-    record: Record
-    undo: Undo
-    record_file: Path
-    record_data: bytes | None
-
-    def edits(self) -> tuple[FileEdit, ...]:
-        """The record first: whoever is interrupted can still take back what follows."""
-        before = self.target.data
-        changed = self.document.data != (before if before is not None else _EMPTY)
-        after = self.document.data if changed else before
-        record = replace(self.record, containers=self.undo.containers)
-        if after == before and self.record_data is None:
-            return ()
-        remembered = FileEdit(
-            self.record_file, self.record_file.name, self.record_data, record.data, private=True
-        )
-        return remembered, FileEdit(self.target.path, self.target.name, before, after)
-
-    def removal(self) -> tuple[FileEdit, ...]:
-        """The file first, then what was remembered of it, then folders that are left empty."""
-        before, after = (
-            self.target.data,
-            self.document.data if self.target.data is not None else None,
-        )
-        gone = self.record.created and not self.document.root.elements
-        edit = FileEdit(
-            self.target.path,
-            self.target.name,
-            before,
-            None if gone else after,
-            prune=self.record.folders if gone else (),
-        )
-        folder = self.record_file.parent
-        forgotten = FileEdit(
-            self.record_file,
-            self.record_file.name,
-            self.record_data,
-            None,
-            private=True,
-            prune=(folder, folder.parent) if self.record_data is not None else (),
-        )
-        return edit, forgotten
-
-
-def _open(project: Project, paths: Paths, *, shared: bool) -> _SettingsFile:
-    target = open_target(project, settings_name(shared=shared))
-    document = _parse(target)
-    record_file = record_path(paths, target.path)
-    record_data = record_file.read_bytes() if record_file.is_file() else None
-    record = Record.parse(record_data)
-    ours = bool(_owned(document))
-    if record is None or not (ours or _set_by_us(document, record)):
-        # Nothing of ours stands there: what was remembered of it is of another time. Entries
-        # without a memory came from elsewhere, and so did the containers around them.
-        record = Record(
-            target.path,
-            created=target.data is None,
-            complete=not ours,
-            folders=missing_folders(target.path),
-            override=record.override if record is not None else None,
-        )
-    undo = Undo(dict(record.containers), known=record.complete)
-    return _SettingsFile(target, document, record, undo, record_file, record_data)
+def _open(project: Project, paths: Paths, *, shared: bool) -> JsonFile:
+    name = settings_name(shared=shared)
+    return open_json(project, paths, name, lambda text: bool(_owned(text)), kept=_set_by_us)
 
 
 def _set_by_us(document: JsonText, record: Record) -> bool:
     return record.override is not None and override_raw(document) in record.override.written
 
 
-def _parse(target: Target) -> JsonText:
-    try:
-        document = JsonText.parse(_EMPTY if target.data is None else target.data)
-    except JsonRefused as error:
-        raise InstallRefused(
-            f"{target.path} is not valid JSON: {error}", "mend it, then try again"
-        ) from error
-    if document.root.kind != "object":
-        raise InstallRefused(f"{target.path} does not hold an object", "mend it, then try again")
-    return document
-
-
 def _install(
-    file: _SettingsFile,
+    file: JsonFile,
     request: HookRequest,
     hooks: Sequence[EventHook],
     installation: Installation,
@@ -254,7 +174,7 @@ def _switched_off(document: JsonText) -> bool:
     return switch is not None and document.raw(switch) == "true"
 
 
-def _install_one(file: _SettingsFile, hook: EventHook, command: str) -> str | None:
+def _install_one(file: JsonFile, hook: EventHook, command: str) -> str | None:
     ours = _owned(file.document, hook.event)
     if ours:
         if ours[0].command == command:
@@ -293,7 +213,7 @@ def _edited(document: JsonText) -> list[HookEntry]:
     return [entry for entry in entries_of(document) if entry.owner == "edited"]
 
 
-def _edited_note(entry: HookEntry, file: _SettingsFile) -> str:
+def _edited_note(entry: HookEntry, file: JsonFile) -> str:
     return (
         f"the {entry.event} hook in {file.target.name} runs codesynapse in a form that a person "
         "wrote; it was left as it is"
@@ -304,6 +224,6 @@ def _entries_elsewhere(project: Project, *, shared: bool) -> list[HookEntry]:
     """Our entries in the other settings file; one that cannot be read is not ours to judge here."""
     try:
         target = open_target(project, settings_name(shared=shared))
-        return [] if target.data is None else _owned(_parse(target))
+        return [] if target.data is None else _owned(parsed(target))
     except InstallRefused:
         return []

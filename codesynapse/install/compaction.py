@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from codesynapse.install.hook_entries import Undo, override_raw, set_override
+from codesynapse.install.hook_entries import override_raw, set_override
+from codesynapse.install.json_file import Undo
 from codesynapse.install.json_text import JsonText
 from codesynapse.install.record import Override
 

@@ -81,6 +81,11 @@ class JsonText:
         """The document with ``raw`` in place of the node's text."""
         return self._spliced((node.start, node.end, raw))
 
+    def with_value(self, node: Node, value: Any) -> JsonText:
+        """The document with another value in the node's place, laid out as its neighbours are."""
+        indent = None if self._inline else self._line_indent(node.start)
+        return self.with_raw(node, self._rendered(value, None, indent))
+
     def with_member(self, container: Node, key: str, value: Any) -> JsonText:
         """The document with a member more, at the end of an object."""
         return self._with_last(container, value, key)

@@ -15,17 +15,36 @@ from dataclasses import dataclass
 
 from codesynapse.errors import InstallRefused
 
-__all__ = ["VERSION", "find_block", "with_block", "without_block"]
+__all__ = ["HASH", "HTML", "VERSION", "Comment", "find_block", "with_block", "without_block"]
 
 VERSION = 1
 
-_BEGIN, _END = b"<!-- codesynapse:begin", b"<!-- codesynapse:end"
-_MARKER = re.compile(rb"<!-- codesynapse:(?:begin|end)")
-_BLOCK = re.compile(
-    rb"^<!-- codesynapse:begin v(?P<version>[0-9]{1,6}) -->(?P<newline>\r?\n)"
-    rb"(?P<body>.*?)^<!-- codesynapse:end -->",
-    re.DOTALL | re.MULTILINE,
-)
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """How a kind of file writes a comment of one line: what stands before it, and after it."""
+
+    before: bytes
+    after: bytes = b""
+
+    def line(self, text: str) -> bytes:
+        """One comment."""
+        return self.before + text.encode("ascii") + self.after
+
+    @property
+    def block(self) -> re.Pattern[bytes]:
+        """A whole block, from its begin marker to its end marker."""
+        before, after = re.escape(self.before), re.escape(self.after)
+        return re.compile(
+            rb"^" + before + rb"codesynapse:begin v(?P<version>[0-9]{1,6})" + after
+            + rb"(?P<newline>\r?\n)(?P<body>.*?)^" + before + rb"codesynapse:end" + after,
+            re.DOTALL | re.MULTILINE,
+        )  # fmt: skip
+
+
+HTML = Comment(b"<!-- ", b" -->")
+HASH = Comment(b"# ")
+
 _LINE_END = re.compile(rb"\r?\n")
 
 
@@ -37,29 +56,29 @@ class _Block:
     newline: bytes
 
 
-def find_block(data: bytes, name: str) -> bytes | None:
+def find_block(data: bytes, name: str, comment: Comment = HTML) -> bytes | None:
     """The block as it stands, markers included. Raises InstallRefused on broken markers."""
-    block = _find(data, name)
+    block = _find(data, name, comment)
     return None if block is None else data[block.start : block.end]
 
 
-def with_block(data: bytes | None, body: str, name: str) -> bytes:
+def with_block(data: bytes | None, body: str, name: str, comment: Comment = HTML) -> bytes:
     """The text with the block in it, once, holding ``body``. Raises InstallRefused."""
-    block = _find(data or b"", name)
+    block = _find(data or b"", name, comment)
     if data is None:
-        return _rendered(body, b"\n") + b"\n"
+        return _rendered(body, b"\n", comment) + b"\n"
     if block is not None:
         if block.version > VERSION:
             raise InstallRefused(
                 f"the block in {name} was written by a newer codesynapse",
                 "use that version, or remove the block first",
             )
-        return data[: block.start] + _rendered(body, block.newline) + data[block.end :]
+        return data[: block.start] + _rendered(body, block.newline, comment) + data[block.end :]
     if b"\x00" in data or data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise InstallRefused(f"{name} is not a text file in UTF-8 or a like encoding")
     first = _LINE_END.search(data)
     newline = first.group() if first else b"\n"
-    rendered = _rendered(body, newline)
+    rendered = _rendered(body, newline, comment)
     if not data:
         return rendered
     if data.endswith(b"\n"):
@@ -67,9 +86,9 @@ def with_block(data: bytes | None, body: str, name: str) -> bytes:
     return data + newline + newline + rendered
 
 
-def without_block(data: bytes, name: str) -> bytes | None:
+def without_block(data: bytes, name: str, comment: Comment = HTML) -> bytes | None:
     """The text without the block; None where there was no file before. Raises InstallRefused."""
-    block = _find(data, name)
+    block = _find(data, name, comment)
     if block is None:
         return data
     before, after, newline = data[: block.start], data[block.end :], block.newline
@@ -88,16 +107,18 @@ def _cut(data: bytes, newline: bytes) -> bytes:
     return data.removesuffix(newline)
 
 
-def _rendered(body: str, newline: bytes) -> bytes:
-    lines = [f"<!-- codesynapse:begin v{VERSION} -->", *body.strip("\n").split("\n")]
-    return newline.join(line.encode("utf-8") for line in (*lines, "<!-- codesynapse:end -->"))
+def _rendered(body: str, newline: bytes, comment: Comment) -> bytes:
+    inner = [line.encode("utf-8") for line in body.strip("\n").split("\n")]
+    begin, end = comment.line(f"codesynapse:begin v{VERSION}"), comment.line("codesynapse:end")
+    return newline.join((begin, *inner, end))
 
 
-def _find(data: bytes, name: str) -> _Block | None:
-    begins, ends = data.count(_BEGIN), data.count(_END)
+def _find(data: bytes, name: str, comment: Comment) -> _Block | None:
+    marks = (comment.before + b"codesynapse:begin", comment.before + b"codesynapse:end")
+    begins, ends = (data.count(mark) for mark in marks)
     if begins == ends == 0:
         return None
-    match = _BLOCK.search(data)
+    match = comment.block.search(data)
     if begins != 1 or ends != 1 or match is None or not _ends_line(data, match.end()):
         raise InstallRefused(
             f"the codesynapse markers in {name} are not one pair: {begins} begin and {ends} end",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from tests.sidecar.home import Home
 
-__all__ = ["Pipe", "piped", "text_of"]
+__all__ = ["Pipe", "piped", "started", "text_of"]
 
 
 class Pipe:
@@ -91,14 +92,20 @@ def piped(home: Home, **variables: str) -> Iterator[Pipe]:
     """A stdio server in the home's project."""
     project = home.root / "project"
     project.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "codesynapse", "mcp", "serve"]
+    with started(command, project, home.environment.child(**variables)) as pipe:
+        yield pipe
+
+
+@contextmanager
+def started(command: list[str], folder: Path, environment: Mapping[str, str]) -> Iterator[Pipe]:
+    """A stdio server as a client starts it."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "codesynapse", "mcp", "serve"],
-        env=home.environment.child(**variables), cwd=project,
+        command, env=dict(environment), cwd=folder,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
-    pipe = Pipe(process)
     try:
-        yield pipe
+        yield Pipe(process)
     finally:
         if process.poll() is None:
             process.kill()
