@@ -13,6 +13,7 @@ import re
 from datetime import datetime
 from typing import NamedTuple
 
+from codesynapse.domain.alternatives import alternatives, sole
 from codesynapse.domain.names import USER_KEY, name_key
 
 __all__ = ["Held", "names_value", "rivals", "same_thing", "single_valued"]
@@ -52,14 +53,18 @@ _ONE_OF_A_THING = frozenset({"RUNS_WITH", "RUNS_EVERY", "DECIDED"})
 # What is said of these roles fills them: a project has one package manager.
 _ROLE = re.compile(
     r"(?:^|.* )(?:package manager|bundler|build tool|build system|test runner|test framework"
-    r"|formatter|linter|type ?checker|orm|database|db|default branch|main branch|base branch"
-    r"|release branch|message (?:queue|broker)|queue|broker|cache|ci|hosting|hosting provider"
-    r"|cloud provider|framework|web framework|ui framework|ui library|css framework|editor|shell"
-    r"|runtime|task runner|job runner|process manager|reverse proxy|web server|auth provider"
-    r"|deploy day|release day|deployment day|timeout|port|version|owner|url|base url|host|hostname"
-    r"|address|ip|ip address|license|licence|line length|indentation|time ?zone)"
+    r"|formatter|linter|type ?checker|orm|(?:default|main|base|release) branch|framework|editor"
+    r"|shell|task runner|job runner|process manager|(?:deploy|release|deployment) day|timeout|port"
+    r"|version|owner|url|host|hostname|address|ip|licen[sc]e|line length|indentation|time ?zone)"
 )
-_ROLE_PREDICATES = frozenset({"USES", "IS", "DECIDED", "RUNS_ON"})
+_ROLE_PREDICATES = frozenset({"USES", "IS", "DECIDED"})
+# These are filled by one tool of a family at a time, and are many other things besides.
+_SYSTEM = re.compile(
+    r"(?:^|.* )(?:database|db|queue|message broker|broker|cache|caching|search|hosting|ci|proxy"
+    r"|web server|auth|editor|chat|tracker|issue tracker|monitoring|state management|styling)"
+)
+# Of a thing that changed, the newer one holds.
+_DIRECTIONS = frozenset({"DEPLOYS_TO", "DEPLOYED_FROM", "GOES_TO", "COMES_FROM", "GOES_THROUGH"})
 # These say that something is so in one way or another; the same value under two of them is one.
 _VALUES = frozenset(
     {"IS", "USES", "DECIDED", "SET_TO", "LISTENS_ON", "RUNS_ON", "VERSION_IS", "STAYS_ON"}
@@ -168,13 +173,16 @@ def single_valued(subject: str, predicate: str) -> bool:
     return predicate in _ROLE_PREDICATES and bool(_ROLE.fullmatch(name_key(subject)))
 
 
-def rivals(old: Held, new: Held) -> bool:
+def rivals(old: Held, new: Held, *, anew: bool = False) -> bool:
     """Whether ``new`` takes the place of ``old``: both cannot hold of one thing.
 
-    Never true of two spellings of one value.  The times do not matter here.
+    ``anew`` when it was said to be so now and otherwise before: then one tool takes the place of
+    another of its family, too.  Never true of two spellings of one value.  The times do not matter
+    here.
     """
     opposed = _opposed(old.predicate, new.predicate)
     whole = opposed and new.predicate in _GIVEN_UP and name_key(new.subject) == PROJECT_KEY
+    old, new = _placed(old), _placed(new)
     if not (whole or same_thing(old.subject, new.subject)):
         return False
     if opposed:
@@ -182,13 +190,50 @@ def rivals(old: Held, new: Held) -> bool:
     before, after = name_key(old.object), name_key(new.object)
     if before == after:
         return False
-    if old.predicate == new.predicate:
-        return single_valued(new.subject, new.predicate) or _measured(new.predicate, before, after)
-    if not {old.predicate, new.predicate} <= _VALUES:
-        return False
-    if all(single_valued(one.subject, one.predicate) for one in (old, new)):
+    if _measured(old.predicate, before) and _measured(new.predicate, after):
+        known = old.predicate == new.predicate or {old.predicate, new.predicate} <= _VALUES
+        if known and _frame(before) == _frame(after):
+            return True
+    if {old.predicate, new.predicate} <= _VALUES and _replaces(old, new, anew):
         return True
-    return _measured(new.predicate, before, after)
+    if old.predicate != new.predicate:
+        return _fills(old) and _fills(new)
+    single = single_valued(new.subject, new.predicate)
+    return single or (anew and new.predicate in _DIRECTIONS)
+
+
+def _fills(held: Held) -> bool:
+    """Whether it says what fills a role, in whatever words."""
+    return held.predicate in _VALUES and bool(_ROLE.fullmatch(name_key(held.subject)))
+
+
+_PURPOSE = re.compile(
+    r"(?P<value>\S+(?: v?\d[\w.]*)?) (?:as|for) (?:the |our |its |all )?(?P<role>\S+(?: \S+){0,3})",
+    re.I,
+)
+
+
+def _placed(held: Held) -> Held:
+    """What a project uses for a purpose is what the purpose uses: "npm as the package manager"."""
+    found = _PURPOSE.fullmatch(held.object)
+    if found is None or held.predicate not in _VALUES or name_key(held.subject) != PROJECT_KEY:
+        return held
+    return held._replace(subject=found["role"], object=found["value"])
+
+
+_VERSIONED = re.compile(r"(?P<name>\S.*?)(?:[ @]v?\d[\w.]*)?")
+
+
+def _replaces(old: Held, new: Held, anew: bool) -> bool:
+    """Whether one tool takes the other's place, as far as their families tell."""
+    one, other = (_VERSIONED.fullmatch(name_key(held.object)) for held in (old, new))
+    if one is None or other is None:
+        return False
+    first, second = one["name"], other["name"]
+    role = name_key(new.subject)
+    if role not in (PROJECT_KEY, USER_KEY) and (anew or _SYSTEM.fullmatch(role)):
+        return alternatives(first, second)
+    return sole(first, second) or (anew and alternatives(first, second))
 
 
 def names_value(text: str, value: str) -> bool:
@@ -206,12 +251,9 @@ def _opposed(one: str, other: str) -> bool:
     )
 
 
-def _measured(predicate: str, before: str, after: str) -> bool:
-    """Whether two values are one but for a measure in them: "30 seconds" and "60 seconds"."""
-    if predicate not in _MEASURED:
-        return False
-    frame = _frame(before)
-    return "<" in frame and frame == _frame(after)
+def _measured(predicate: str, value: str) -> bool:
+    """Whether the value has a measure in it, such as "30 seconds", that may change."""
+    return predicate in _MEASURED and "<" in _frame(value)
 
 
 def _frame(value: str) -> str:

@@ -21,6 +21,7 @@ class Candidate:
     ``replace`` says that it takes the place of every other value of (subject, predicate);
     ``ended`` names the one value that is no longer so, where a subject has many at a time.
     ``adds`` says that it was given beside what holds already ("we also use X"), and ends nothing.
+    ``anew`` says that it is so now and was otherwise before ("X owns it now", "correction: X").
     ``close`` says that this very fact no longer holds.
     """
 
@@ -36,4 +37,5 @@ class Candidate:
     object_type: str | None = None
     ended: str | None = None
     adds: bool = False
+    anew: bool = False
     close: bool = False

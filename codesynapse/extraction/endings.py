@@ -21,8 +21,12 @@ __all__ = ["endings", "succeeding"]
 _CHOICES = frozenset({"USES", "DECIDED", "DEPENDS_ON", "RUNS_ON", "RUNS_WITH", "IS", "PREFERS"})
 
 
-def succeeding(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The candidates, where a subject holds one value at a time with ``replace`` set."""
+def succeeding(candidates: Sequence[Candidate], standing: Sequence[Held]) -> list[Candidate]:
+    """The candidates, where a subject holds one value at a time with ``replace`` set.
+
+    Not where a value is only said again: it may stand beside another by now.
+    """
+    there = {_fact(one.subject, one.predicate, one.object) for one in standing}
     shared = {
         _slot(one)
         for at, one in enumerate(candidates)
@@ -32,6 +36,7 @@ def succeeding(candidates: Sequence[Candidate]) -> list[Candidate]:
         replace(one, replace=True)
         if _ends_others(one)
         and _slot(one) not in shared
+        and (one.anew or _fact(one.subject, one.predicate, one.object) not in there)
         and single_valued(one.subject, one.predicate)
         else one
         for one in candidates
@@ -46,9 +51,11 @@ def endings(
     ``standing`` is what held before these turns.  What was said later than a candidate, and what
     has no time, is not ended by it.
     """
+    there = {_fact(one.subject, one.predicate, one.object) for one in standing}
     found: list[tuple[int, Candidate]] = []
     for at, new in enumerate(candidates):
-        if not _ends_others(new):
+        again = _fact(new.subject, new.predicate, new.object) in there
+        if not _ends_others(new) or (again and not (new.anew or new.replace or new.ended)):
             continue
         for old in (*standing, *_earlier(candidates[:at], new)):
             if _ended_by(old, new):
@@ -80,7 +87,7 @@ def _ended_by(old: Held, new: Candidate) -> bool:
     if new.said_at is None or old.since > new.said_at:
         return False
     value = Held(new.subject, new.predicate, new.object, new.said_at)
-    if _equal(old, value):
+    if _fact(*old[:3]) == _fact(*value[:3]):
         return False
     if new.ended is not None and old.predicate in {*_CHOICES, new.predicate}:
         named = names_value(old.object, new.ended)
@@ -88,7 +95,7 @@ def _ended_by(old: Held, new: Candidate) -> bool:
             return True
     if new.replace and old.predicate == new.predicate and same_thing(old.subject, new.subject):
         return True
-    return rivals(old, value)
+    return rivals(old, value, anew=new.anew)
 
 
 def _unplaced(new: Candidate) -> bool:
@@ -96,12 +103,9 @@ def _unplaced(new: Candidate) -> bool:
     return name_key(new.subject) == "project"
 
 
-def _equal(old: Held, new: Held) -> bool:
-    return (name_key(old.subject), old.predicate, name_key(old.object)) == (
-        name_key(new.subject),
-        new.predicate,
-        name_key(new.object),
-    )
+def _fact(subject: str, predicate: str, value: str) -> tuple[str, str, str]:
+    """What two spellings of one fact share."""
+    return name_key(subject), predicate, name_key(value)
 
 
 def _closing(old: Held, new: Candidate) -> Candidate:

@@ -77,7 +77,7 @@ def extract(
 
 def _with_endings(kept: Sequence[Found], standing: Sequence[Held]) -> tuple[Found, ...]:
     """What is said anew, and after it what that ends: facts keep their place in their batch."""
-    said = succeeding([item.candidate for item in kept])
+    said = succeeding([item.candidate for item in kept], standing)
     new = [replace(item, candidate=one) for item, one in zip(kept, said, strict=True)]
     ended = [Found(closing, new[at].by) for at, closing in endings(said, standing)]
     return (*new, *ended)
@@ -214,7 +214,7 @@ def statements(found: Iterable[Found], source: Source, said_at: datetime) -> lis
     ]
 
 
-# What is no longer used may have been kept as either, in a session that is not read here.
+# What is no longer used may have been kept as either, in a session that runs beside this one.
 _CHOICES = ("USES", "DECIDED")
 
 
@@ -234,7 +234,8 @@ def _said(candidate: Candidate, said_at: datetime, source: Source) -> Iterator[S
         source=source,
     )
     if candidate.ended is not None:
-        for predicate in dict.fromkeys((candidate.predicate, *_CHOICES)):
+        chosen = _CHOICES if candidate.predicate in _CHOICES else ()
+        for predicate in dict.fromkeys((candidate.predicate, *chosen)):
             yield replace(
                 new, predicate=predicate, object=candidate.ended, replace=False, close=True,
                 object_type=None,

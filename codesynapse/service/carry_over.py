@@ -31,6 +31,7 @@ from codesynapse.domain.turns import Speaker
 from codesynapse.errors import Forbidden, LimitExceeded, NotFound, StaleRevision
 from codesynapse.service.access import FactDeps
 from codesynapse.service.facts import write_batch, write_plan
+from codesynapse.service.late import late_rows
 from codesynapse.store.base import AuditEntry, FactFilter, Page, ReviewItem
 
 __all__ = [
@@ -86,7 +87,10 @@ def carry(deps: FactDeps, session: Session) -> Carried:
         return Carried()
     rows = _new(deps, session, list(_eligible(deps, session)))
     if setting == "on":
-        return _write(deps, session, rows)
+        late = late_rows(deps, target_of(session), rows)
+        done = _write(deps, session, rows)
+        _end_late(deps, session, late)
+        return done
     ends = _write(deps, session, [row for row in rows if row.close])
     proposed = _propose(deps, session, [row for row in rows if not row.close])
     return replace(ends, waiting=proposed)
@@ -106,7 +110,10 @@ def _eligible(deps: FactDeps, session: Session) -> Iterator[StatementRow]:
 
 
 def _new(deps: FactDeps, session: Session, rows: list[StatementRow]) -> list[StatementRow]:
-    """Without what is there already, what a person deleted there, and ends of nothing there."""
+    """Without what is there already, and what a person deleted there.
+
+    The end of what is not there is carried too: the value may come late, from another session.
+    """
     target, facts = target_of(session), deps.store.facts
     origin = origin_of(session.id)
     carried = facts.statements(target, facts.sessions_facts(target, origin))
@@ -115,13 +122,7 @@ def _new(deps: FactDeps, session: Session, rows: list[StatementRow]) -> list[Sta
     ids = dict(zip(map(_key, rows), _target_ids(deps, target, rows), strict=True))
     wanted = tuple(set(ids.values()))
     blocked = deps.store.review.blocked(target, wanted)
-    known = {fact.id for fact in _all_facts(deps, target, wanted)}
-    known |= {ids[_key(row)] for row in rows if not row.close}
-    return [
-        row
-        for row in rows
-        if ids[_key(row)] not in blocked and (not row.close or ids[_key(row)] in known)
-    ]
+    return [row for row in rows if ids[_key(row)] not in blocked]
 
 
 def _target_ids(deps: FactDeps, target: Scope, rows: Iterable[StatementRow]) -> list[str]:
@@ -155,6 +156,22 @@ def _write(deps: FactDeps, session: Session, rows: list[StatementRow]) -> Carrie
     if done or refused:
         _audit(deps, session, "carry_over", f"{done} carried, {refused} over the limit")
     return Carried(carried=done, refused=refused)
+
+
+def _end_late(deps: FactDeps, session: Session, late: list[tuple[StatementRow, datetime]]) -> None:
+    """Close what something newer took the place of, in batches named after what they close."""
+    for first in range(0, len(late), MAX_STATEMENTS):
+        part = late[first : first + MAX_STATEMENTS]
+        closed = tuple(
+            replace(_statement(deps, session, row), said_at=at, replace=False, close=True)
+            for row, at in part
+        )
+        batch = Batch(
+            _digest("late-", session.id, *(repr(tuple(_key(row))) for row, _ in part)),
+            closed,
+            Source(session.client, deps.clock(), session.id, session.user),
+        )
+        write_batch(deps, target_of(session), batch)
 
 
 def _statement(deps: FactDeps, session: Session, row: StatementRow) -> Statement:

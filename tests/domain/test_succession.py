@@ -31,6 +31,9 @@ def held(subject: str, predicate: str, value: str) -> Held:
         ("timeout", "IS", "30 seconds", "1 minute"),
         ("User", "PREFERS", "tabs", "spaces"),
         ("User", "PREFERS", "short answers", "detailed answers"),
+        ("project", "USES", "npm", "pnpm"),
+        ("project", "USES", "npm as the package manager", "pnpm as package manager"),
+        ("cache", "USES", "Redis", "Memcached"),
         ("standup", "RUNS_EVERY", "every Monday", "every week"),
         ("User", "LOCATED_IN", "Berlin", "Lisbon"),
     ],
@@ -92,6 +95,13 @@ def test_a_name_stands_for_what_it_is_used_for_and_no_longer_name() -> None:
     assert not names_value("Redis Streams", "Redis")
     assert not names_value("Reddit", "Red")
     assert not names_value("", "")
+
+
+def test_a_tool_takes_the_place_of_its_like_where_that_is_said_to_be_new() -> None:
+    old, new = held("project", "USES", "Jest"), held("project", "USES", "Vitest")
+    assert rivals(old, new, anew=True)
+    assert not rivals(old, new)
+    assert not rivals(held("project", "USES", "Postgres"), new, anew=True)
 
 
 @given(NAMES, PREDICATES, NAMES)

@@ -143,8 +143,20 @@ def test_ended_in_another_session_a_carried_fact_is_closed(world: PipelineWorld)
     state(world, one, "project", "USES", "npm")
     end(world, one)
     state(world, two, "project", "USES", "npm", close=True)
-    state(world, two, "project", "USES", "never heard of", close=True)
     end(world, two)
+
+    assert world.facts(world.personal) == set()
+    assert world.facts(world.personal, history=True) == {"project USES npm"}
+
+
+def test_what_was_ended_before_it_was_carried_over_does_not_come_back(
+    world: PipelineWorld,
+) -> None:
+    one, two = world.session(), world.session("two")
+    state(world, one, "project", "USES", "npm")
+    state(world, two, "project", "USES", "npm", close=True)
+    end(world, two)
+    end(world, one)
 
     assert world.facts(world.personal) == set()
     assert world.facts(world.personal, history=True) == {"project USES npm"}

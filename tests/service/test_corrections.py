@@ -87,6 +87,11 @@ def given(
         ("We use Python 3.11.", "We use Python 3.12 now.", "project USES Python 3.12"),
         ("I prefer tabs.", "I prefer spaces.", "User PREFERS spaces"),
         ("Our package manager is npm.", "Our package manager is pnpm.", "package manager USES"),
+        (
+            "We use Redis for caching.",
+            "We use Memcached for caching now.",
+            "project USES Memcached for caching",
+        ),
         ("We use npm.", "We switched from npm to pnpm.", "project USES pnpm"),
         ("We use Redis for caching.", "We no longer use Redis.", "project DOES_NOT_USE Redis"),
     ],
@@ -109,6 +114,7 @@ def test_a_correction_in_the_next_session_closes_the_old_value(
     ("before", "more"),
     [
         ("We use Redis.", "We also use Memcached."),
+        ("We use Redis.", "We use Postgres now."),
         ("Anna owns billing.", "Ben also owns billing."),
         ("Anna owns billing.", "Ben reviews billing."),
         ("We use Node 18.", "We use Node 20 as well."),
@@ -136,13 +142,39 @@ def test_after_a_compaction_the_session_is_given_its_own_correction_only(
     assert given(world, two, Moment.PROMPT, "who owns billing?") == [lines[0]]
 
 
-def test_what_was_said_earlier_and_arrives_late_becomes_history(world: PipelineWorld) -> None:
-    one = tell(world, "one", "Anna owns billing.")
-    end(world, tell(world, "two", "Ben owns billing."))
+@pytest.mark.parametrize(
+    ("early", "later", "now"),
+    [
+        ("Anna owns billing.", "Ben owns billing.", "billing OWNED_BY Ben"),
+        ("The timeout is 30 seconds.", "The timeout is 1 minute.", "timeout IS 1 minute"),
+        ("We use Python 3.11.", "We use Python 3.12.", "project USES Python 3.12"),
+        (
+            "We use Redis for caching.",
+            "We use Memcached for caching now.",
+            "project USES Memcached for caching",
+        ),
+        ("We use npm.", "We switched from npm to pnpm.", "project USES pnpm"),
+    ],
+)
+def test_what_was_said_earlier_and_arrives_late_becomes_history(
+    world: PipelineWorld, early: str, later: str, now: str
+) -> None:
+    one = tell(world, "one", early)
+    [old] = world.facts(one)
+    end(world, tell(world, "two", later))
     end(world, one)
 
-    assert world.facts(world.personal) == {"billing OWNED_BY Ben"}
-    assert "billing OWNED_BY Anna" in world.facts(world.personal, history=True)
+    assert world.facts(world.personal) == {now}
+    assert old in world.facts(world.personal, history=True)
+
+
+def test_of_two_sessions_side_by_side_an_addition_ends_nothing(world: PipelineWorld) -> None:
+    end(world, tell(world, "one", "We use Node 18."))
+    two = tell(world, "two", "We use Node 20 as well.")
+    end(world, two)
+    end(world, tell(world, "three", "We use Node 18."))
+
+    assert world.facts(world.personal) == {"project USES Node 18", "project USES Node 20"}
 
 
 def test_a_private_correction_leaves_the_repositorys_fact_and_marks_it(

@@ -264,7 +264,9 @@ class Listener:
     def _take(self, draft: Draft, clause: Clause, turn: Turn) -> None:
         if _DANGLING.match(draft.object) and draft.predicate in _ORDERS:
             return  # nobody can follow "ask her" later
-        self._note(draft, clause.sentence.spans, turn, Speaker.USER, clause.sentence.text)
+        said = clause.sentence
+        anew = said.corrects or openers.changes(said.text)
+        self._note(draft, said.spans, turn, Speaker.USER, said.text, anew=anew)
         if draft.predicate == "CAUSED_BY":
             self._talk.trouble, self._talk.looked = None, False
             self._pending.cause = None
@@ -405,7 +407,16 @@ class Listener:
             draft = causes.caused(trouble, pending.cause, 0.65)
             self._note(draft, pending.cause_spans, turn, Speaker.ASSISTANT, "")
 
-    def _note(self, draft: Draft, spans: Spans, turn: Turn, speaker: Speaker, spoken: str) -> None:
+    def _note(
+        self,
+        draft: Draft,
+        spans: Spans,
+        turn: Turn,
+        speaker: Speaker,
+        spoken: str,
+        *,
+        anew: bool = False,
+    ) -> None:
         restored = Draft(
             spans.restore(draft.subject),
             draft.predicate,
@@ -414,7 +425,7 @@ class Listener:
             draft.replace,
             spans.restore(draft.ended) if draft.ended else None,
         )
-        self.notes.append(Note(restored, spans, turn, self._place, speaker, spoken))
+        self.notes.append(Note(restored, spans, turn, self._place, speaker, spoken, anew))
 
 
 _ABOUT = re.compile(

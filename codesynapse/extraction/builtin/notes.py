@@ -16,7 +16,10 @@ __all__ = ["Note", "Pending", "best_cause"]
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One draft with its provenance. ``spoken`` is the person's sentence it came from."""
+    """One draft with its provenance. ``spoken`` is the person's sentence it came from.
+
+    ``anew`` when it was said as a change or a correction of what held before.
+    """
 
     draft: Draft
     spans: Spans
@@ -24,6 +27,7 @@ class Note:
     place: int
     speaker: Speaker
     spoken: str
+    anew: bool = False
 
 
 @dataclass(slots=True)

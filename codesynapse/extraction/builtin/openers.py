@@ -9,7 +9,7 @@ import re
 
 from codesynapse.extraction.builtin.lexicon import MONTHS, WEEKDAYS
 
-__all__ = ["adds", "opened", "shares"]
+__all__ = ["adds", "changes", "opened", "shares"]
 
 _CORRECTION = re.compile(
     r"^(?:(?:ok|okay|ah|oh|oops|ups|whoops|hm+|sorry|wait|actually|well|my (?:bad|mistake)"
@@ -38,6 +38,14 @@ _ADDS = re.compile(
     r"|ook)\b|也|还",
     re.I,
 )
+_CHANGES = re.compile(
+    r"\b(?:now|nowadays|these days|from now on|going forward|as of|since (?:last|this|the|today"
+    r"|yesterday|\d|(?-i:[A-Z]))|no longer|any ?more|instead|has moved|have moved|moved|switched"
+    r"|migrated|changed|replaced|upgraded|downgraded|back (?:to|on)|after all|new (?:owner|port"
+    r"|home|place|url|version)|jetzt|inzwischen|nicht mehr|ahora|ya no|désormais|maintenant|agora"
+    r"|voortaan)\b",
+    re.I,
+)
 # Who reviews or answers questions need not be the one who owns.
 _SHARES = re.compile(
     r"\b(?:reviews?|approves?|signs? off|gatekeeps?|ask|ping|talk to|bug|go to|check with"
@@ -64,3 +72,8 @@ def adds(text: str) -> bool:
 def shares(text: str) -> bool:
     """Whether it names somebody beside an owner: a reviewer, one to ask."""
     return bool(_SHARES.search(text))
+
+
+def changes(text: str) -> bool:
+    """Whether a sentence says that it is so now, and was otherwise before."""
+    return bool(_CHANGES.search(text))

@@ -113,6 +113,7 @@ def _candidate(note: Note, spellings: dict[str, str]) -> Candidate:
         turn_id=note.turn.id,
         ended=draft.ended if draft.ended != draft.object else None,
         adds=_adds(note),
+        anew=note.anew and not _adds(note),
     )
 
 
