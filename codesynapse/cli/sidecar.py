@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from typing import Any
@@ -12,12 +13,14 @@ import click
 from codesynapse.cli.output import data, json_option, note, record
 from codesynapse.environment import Environment
 from codesynapse.errors import Unavailable
-from codesynapse.link.state import read_state
+from codesynapse.link.state import clear_state, process_start, read_state
 from codesynapse.paths import Paths
 
 __all__ = ["sidecar_group"]
 
 _STOP_SECONDS = 15.0
+_TERM_SECONDS = 5.0  # for one that does not answer, before it is killed
+_ANSWER_SECONDS = 1.5  # one that is well answers in milliseconds, and who asks sits and waits
 
 
 @click.group("sidecar")
@@ -64,15 +67,22 @@ def start_command() -> None:
 
 @sidecar_group.command("stop")
 def stop_command() -> None:
-    """End it: running work is finished or put back first."""
+    """End it: running work is finished or put back first. One that hangs is killed."""
     from codesynapse.sdk.client import CodeSynapseClient
 
-    with CodeSynapseClient(start=False) as client:
-        if not client.connected():
-            note("codesynapse: no sidecar runs")
-            return
-        stopping = client.stop()
-    paths, end = Paths(Environment()), time.monotonic() + _STOP_SECONDS
+    paths = Paths(Environment())
+    try:
+        with CodeSynapseClient(start=False, seconds=_ANSWER_SECONDS) as client:
+            if not client.connected():
+                note("codesynapse: no sidecar runs")
+                return
+            stopping = client.stop()
+    except Unavailable:
+        if Environment().get("API_URL") or not _ended_by_force(paths):
+            raise
+        note("codesynapse: the sidecar did not answer and was killed; what it took is kept")
+        return
+    end = time.monotonic() + _STOP_SECONDS
     while (state := read_state(paths)) is not None and state.pid == stopping.pid:
         if time.monotonic() > end:
             raise Unavailable(f"the sidecar {stopping.pid} has not ended yet", "try again")
@@ -80,23 +90,54 @@ def stop_command() -> None:
     note("codesynapse: the sidecar has ended")
 
 
+def _ended_by_force(paths: Paths) -> bool:
+    """Kill the process that wrote the state file; False where it cannot be told from another.
+
+    It is asked by a signal first. What it acknowledged is on the disk.
+    """
+    state = read_state(paths)
+    if state is None or not state.ticks or process_start(state.pid) != state.ticks:
+        return False
+    for name, seconds in (("SIGTERM", _TERM_SECONDS), ("SIGKILL", _STOP_SECONDS)):
+        try:
+            os.kill(state.pid, getattr(signal, name))
+        except ProcessLookupError:
+            break
+        end = time.monotonic() + seconds
+        while (lives := process_start(state.pid) == state.ticks) and time.monotonic() < end:
+            time.sleep(0.02)
+        if not lives:
+            break
+    if process_start(state.pid) == state.ticks:
+        return False
+    clear_state(paths, state.pid)
+    return True
+
+
 @sidecar_group.command("status")
 @json_option
 def status_command(as_json: bool) -> None:
-    """Say whether it runs, where, and how it is. Exit code 1 when it does not run."""
+    """Say whether it runs, where, and how it is. Exit code 1 when it does not run, or hangs."""
     from codesynapse.sdk.client import CodeSynapseClient
 
-    with CodeSynapseClient(start=False) as client:
-        running = client.connected()
-        found = client.stats().model_dump() if running else None
     paths = Paths(Environment())
+    found: dict[str, Any] | None = None
+    hung: Unavailable | None = None
+    try:
+        with CodeSynapseClient(start=False, seconds=_ANSWER_SECONDS) as client:
+            found = client.stats().model_dump() if client.connected() else None
+    except Unavailable as error:
+        hung = error
     if as_json:
-        record({"running": running, "token_file": paths.token_file, **(found or {})})
+        said = {"running": found is not None, "token_file": paths.token_file, **(found or {})}
+        record(said | ({"error": hung.message} if hung else {}))
     elif found is not None:
         _show(found, paths)
-    else:
+    elif hung is None:
         note("codesynapse: no sidecar runs; the next hook or command starts it")
-    if not running:
+    if hung is not None:
+        raise hung
+    if found is None:
         raise SystemExit(1)
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from codesynapse.environment import Environment
 from codesynapse.errors import CodeSynapseError, QueueFull, Unavailable
 from codesynapse.sdk import requests
-from codesynapse.sdk.finding import Found, find_sidecar
+from codesynapse.sdk.finding import FIND_SECONDS, Found, find_sidecar
 from codesynapse.sdk.requests import Request
 
 __all__ = ["AsyncCodeSynapseClient", "CodeSynapseClient"]
@@ -36,6 +36,7 @@ class _Base:
     ) -> None:
         """``client`` and ``session`` are the runtime identity; ``start``: start one if none runs.
 
+        ``seconds`` is how long one answer may take, and looking for the sidecar where it is less.
         A long living client outlives its sidecar: it looks again when nobody answers any more.
         """
         self._identity = {"X-CodeSynapse-Client": client}
@@ -52,8 +53,9 @@ class _Base:
         return self._found.url if self._found else None
 
     def connected(self) -> bool:
-        """Whether a sidecar of ours runs (or could be started)."""
-        self._found = find_sidecar(self._environment, begin=self._start)
+        """Whether a sidecar of ours runs (or could be started). Raises Unavailable if it hangs."""
+        seconds = min(self._seconds, FIND_SECONDS)
+        self._found = find_sidecar(self._environment, begin=self._start, seconds=seconds)
         return self._found is not None
 
     def _where(self) -> Found:

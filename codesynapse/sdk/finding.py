@@ -13,11 +13,14 @@ from codesynapse.errors import Unavailable
 from codesynapse.link.http import Deadline, LinkError
 from codesynapse.link.proof import CHALLENGE_HEADER, PROOF_HEADER, make_nonce, proof, same
 from codesynapse.link.start import Link, connect, find_local
+from codesynapse.link.state import read_state
 from codesynapse.link.token import read_token
 from codesynapse.link.versions import is_newer
 from codesynapse.paths import Paths
 
-__all__ = ["Found", "find_sidecar", "is_newer"]
+__all__ = ["FIND_SECONDS", "Found", "find_sidecar", "is_newer"]
+
+FIND_SECONDS = 10.0
 
 _PORTS = {"http": 80, "https": 443}
 _SAID = "codesynapse: "  # how a command begins what it says of a failure
@@ -34,12 +37,12 @@ class Found:
 
 
 def find_sidecar(
-    environment: Environment, *, begin: bool = True, seconds: float = 10.0
+    environment: Environment, *, begin: bool = True, seconds: float = FIND_SECONDS
 ) -> Found | None:
     """The running sidecar; with ``begin`` one is started, or put in an older one's place.
 
     ``CODESYNAPSE_API_URL`` names one that is never started from here.  None when there is none;
-    raises Unavailable when it cannot be started, or is not ours.
+    raises Unavailable when it cannot be started, is not ours, or gives no answer in ``seconds``.
     """
     paths = Paths(environment)
     if url := environment.get("API_URL"):
@@ -51,12 +54,20 @@ def find_sidecar(
             return _found(find_local(environment, paths, deadline))
         return _found(connect(environment, paths, deadline))
     except LinkError as error:
+        if not begin:
+            raise _hung(paths) from error
         why, hint = _last_words(paths, read_from) or (str(error), _LOGS)
         raise Unavailable(f"the sidecar did not start: {why}", hint) from error
     except OSError as error:
         raise Unavailable(
             f"the sidecar cannot be used: {error.strerror or error}", "check the folder's owner"
         ) from error
+
+
+def _hung(paths: Paths) -> Unavailable:
+    endpoint = read_state(paths)
+    who = f"the sidecar, process {endpoint.pid}," if endpoint else "the sidecar"
+    return Unavailable(f"{who} runs and does not answer", "end it: codesynapse sidecar stop")
 
 
 def _log_size(paths: Paths) -> int:
