@@ -60,6 +60,8 @@ class Relay:
         # The headers are made in the order of the messages, since the first tells who asks.
         headers = self._identity.headers(message)
         headers["X-CodeSynapse-Request"] = os.urandom(16).hex()  # the same when it is sent again
+        if not self._environment.flag("ALLOW_MEMORY", True):
+            headers["X-CodeSynapse-Memory"] = "off"  # for this client, whatever the sidecar has
         self._slots.acquire()
         if message.get("method") in ("initialize", "notifications/initialized"):
             self._relay(message, headers)

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from codesynapse.cli.output import as_utf8, data, json_option, note, record, table
-from codesynapse.errors import Invalid
+from codesynapse.environment import Environment
+from codesynapse.errors import Invalid, MemoryOff
 
 if TYPE_CHECKING:
     from codesynapse.sdk import models
@@ -68,6 +69,10 @@ def _scope(function: Command) -> Command:
 def _connect(client: str, session: str | None) -> CodeSynapseClient:
     from codesynapse.sdk.client import CodeSynapseClient
 
+    if not Environment().flag("ALLOW_MEMORY", True):
+        raise MemoryOff(
+            "memory_off: memory is switched off here", "CODESYNAPSE_ALLOW_MEMORY says so"
+        )
     # Without a session it is the person who asks, through this program.
     return CodeSynapseClient(client=client if session else "cli", session=session)
 

@@ -28,6 +28,8 @@ def main(arguments: Sequence[str]) -> None:
 
 def _run(arguments: Sequence[str], environment: Environment) -> None:
     verb, options = (arguments[0] if arguments else ""), Options(arguments[1:])
+    if not environment.flag("ALLOW_MEMORY", True):
+        return  # off for this process, whatever the sidecar was started with
     if guarded(environment) or (options.plugin and _runs_already(verb, options, environment)):
         return
     if verb == "recall":

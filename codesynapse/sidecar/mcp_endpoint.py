@@ -49,7 +49,8 @@ class McpEndpoint:
         else:
             scope["path"] = "/mcp"
             on, off = await self.load()
-            allowed = self._running.deps.settings().allow_memory
+            off_here = (b"x-codesynapse-memory", b"off") in scope["headers"]
+            allowed = self._running.deps.settings().allow_memory and not off_here
             await (on if allowed else off)(scope, receive, send)
 
     async def load(self) -> tuple[App, App]:

@@ -210,6 +210,15 @@ def test_with_memory_off_no_tool_is_listed(home: Home) -> None:
         assert not answer.get("result", {}).get("tools")
 
 
+def test_memory_that_is_off_for_one_client_lists_no_tool_to_it(served: Home) -> None:
+    with piped(served, CODESYNAPSE_ALLOW_MEMORY="false") as pipe:
+        assert not pipe.greet().get("instructions")
+        assert not pipe.ask("tools/list").get("result", {}).get("tools")
+    with piped(served) as pipe:
+        pipe.greet()
+        assert pipe.ask("tools/list")["result"]["tools"]
+
+
 def test_without_a_token_or_from_a_page_nothing_is_served(served: Home) -> None:
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     assert served.ask("POST", "/mcp", body, Authorization=None).status == 401

@@ -209,6 +209,13 @@ def test_the_hook_itself_runs_from_the_command_line(served: Home, project: Path)
     assert "9000" in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
 
 
+def test_memory_that_is_off_for_this_command_alone_is_said(served: Home, project: Path) -> None:
+    off = {"CODESYNAPSE_ALLOW_MEMORY": "false"}
+    done = served.command("memory", "facts", "--dir", str(project), variables=off)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"memory_off" in done.stderr
+
+
 def test_status_says_where_it_is(served: Home) -> None:
     done = served.command("sidecar", "status", "--json")
     found = json.loads(done.stdout)

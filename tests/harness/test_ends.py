@@ -165,6 +165,14 @@ def test_only_the_end_of_a_known_session_on_this_machine_leaves_a_mark(ending: E
     assert ending.marks() == []
 
 
+def test_memory_that_is_off_for_this_hook_alone_is_silence(ending: Ending) -> None:
+    ending.answers()
+    for words in (("recall",), ("offload",), ("bind",), ()):
+        ending.hook(*words, CODESYNAPSE_ALLOW_MEMORY="false")
+    assert ending.server.asked == []
+    assert ending.marks() == []
+
+
 def test_where_no_mark_can_be_left_the_session_is_ended_with_what_was_taken(
     ending: Ending,
 ) -> None:
