@@ -235,6 +235,9 @@ def jobs_command(limit: int, as_json: bool) -> None:
                 job.state,
                 f"{job.counts.get('turns', 0)} turns",
                 f"{job.counts.get('kept', 0)} kept",
+                _dropped(job.counts),
+                job.repo,
+                job.session[:12],
                 job.model or "",
                 job.error or "",
             )
@@ -242,6 +245,12 @@ def jobs_command(limit: int, as_json: bool) -> None:
         ],
         empty="codesynapse: nothing was offloaded yet",
     )
+
+
+def _dropped(counts: dict[str, int]) -> str:
+    """What was not kept, by reason: ``2 dropped not grounded``."""
+    found = sorted(item for item in counts.items() if item[0].startswith(("dropped_", "lost_")))
+    return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in found if count)
 
 
 @memory_group.command("sessions")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from codesynapse.cli.memory import _dropped
 from tests.sidecar.home import Home
 
 
@@ -214,6 +215,18 @@ def test_memory_that_is_off_for_this_command_alone_is_said(served: Home, project
     done = served.command("memory", "facts", "--dir", str(project), variables=off)
     assert (done.returncode, done.stdout) == (1, b"")
     assert b"memory_off" in done.stderr
+
+
+def test_jobs_say_whose_they_are(served: Home, project: Path) -> None:
+    job = record(served, "jobs")["jobs"][0]
+    line = run(served, "jobs").splitlines()[0]
+    assert job["repo"] in line
+    assert job["session"][:12] in line
+
+
+def test_what_a_job_dropped_is_named_by_its_reason() -> None:
+    counts = {"turns": 4, "kept": 1, "lost_turns": 2, "dropped_not_grounded": 1, "dropped_x": 0}
+    assert _dropped(counts) == "1 dropped not grounded, 2 lost turns"
 
 
 def test_status_says_where_it_is(served: Home) -> None:
